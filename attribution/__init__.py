@@ -1,0 +1,1 @@
+"""Measured dependency: which context entries a claim rests on, by counterfactual ablation."""

@@ -1,0 +1,1 @@
+"""Scenarios, arms, metrics and pre-registered kill criteria: does the ledger stop retracted facts from persisting?"""

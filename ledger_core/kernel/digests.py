@@ -1,0 +1,88 @@
+"""Domain-separated SHA-256 (design: every digest names its domain; parts are raw bytes, never hex).
+
+Three constructions, no fourth:
+
+- ``domain(prefix, b)  = H(prefix ‖ 00 ‖ b)``
+- ``framed(prefix, ps) = H(prefix ‖ 00 ‖ Σ u64be(len p) ‖ p)``
+- ``body(b)            = H("ostk-body-v1" ‖ u64be(len b) ‖ b)``, the one without a separator byte
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NewType
+
+DigestHex = NewType("DigestHex", str)
+"""64 lower-case hexadecimal digits."""
+
+DIGEST_BYTES = 32
+
+
+class Prefix(StrEnum):
+    """The closed set of digest domains."""
+
+    CANONICAL_PROFILE = "ostk-canonical-profile-v1"
+    REGISTRY_PACKAGE = "ostk-registry-package-v1"
+    REGISTRY_ENTRY = "ostk-registry-entry-v1"
+    OSTK_LOG_EPOCH = "ostk-log-epoch-v1"
+    OSTK_LOG_PARTITION = "ostk-log-partition-v1"
+    BOOTSTRAP_STATEMENT = "ostk-bootstrap-statement-v1"
+    BOOTSTRAP_RECEIPT = "ostk-bootstrap-receipt-v1"
+    BOOTSTRAP_APPROVAL = "ostk-bootstrap-approval-v1"
+    OSTK_GENESIS_CHAIN = "ostk-genesis-chain-v1"
+    OSTK_APPEND_CHAIN = "ostk-append-chain-v1"
+    ACCEPTED_EVENT = "ostk-accepted-event-v1"
+    SOURCE_FACT = "veritas-source-fact-v1"
+    REPRESENTATION = "veritas-representation-v1"
+    LOG_EPOCH = "veritas-log-epoch-v1"
+    GENESIS_CHAIN = "veritas-genesis-chain-v1"
+    APPEND_CHAIN = "veritas-append-chain-v1"
+    APPEND_RECEIPT = "veritas-append-receipt-v1"
+    POLICY = "veritas-policy-v1"
+    RECORD_KEY = "veritas-record-key-v1"
+    RUN = "veritas-run-v1"
+    SCENARIO = "veritas-scenario-v1"
+    BLOCK = "veritas-block-v1"
+    LAYOUT = "veritas-layout-v1"
+    RECIPE = "veritas-recipe-v1"
+    ROWS = "veritas-rows-v1"
+    CONFIG = "veritas-config-v1"
+
+
+_BODY_PREFIX = b"ostk-body-v1"
+
+
+def domain(prefix: Prefix, data: bytes) -> bytes:
+    """``H(prefix ‖ 00 ‖ data)`` as 32 raw bytes."""
+    return hashlib.sha256(prefix.encode() + b"\x00" + data).digest()
+
+
+def framed(prefix: Prefix, parts: Iterable[bytes]) -> bytes:
+    """``H(prefix ‖ 00 ‖ Σ u64be(len) ‖ part)`` as 32 raw bytes; the frames stop ``(ab, c)`` from meeting ``(a, bc)``."""
+    state = hashlib.sha256(prefix.encode() + b"\x00")
+    for part in parts:
+        state.update(len(part).to_bytes(8, "big"))
+        state.update(part)
+    return state.digest()
+
+
+def body(data: bytes) -> bytes:
+    """``H("ostk-body-v1" ‖ u64be(len) ‖ data)``: the digest of content-addressed bytes."""
+    return hashlib.sha256(_BODY_PREFIX + len(data).to_bytes(8, "big") + data).digest()
+
+
+def domain_hex(prefix: Prefix, data: bytes) -> DigestHex:
+    """:func:`domain` as 64 lower-case hexadecimal digits."""
+    return DigestHex(domain(prefix, data).hex())
+
+
+def framed_hex(prefix: Prefix, parts: Iterable[bytes]) -> DigestHex:
+    """:func:`framed` as 64 lower-case hexadecimal digits."""
+    return DigestHex(framed(prefix, parts).hex())
+
+
+def body_hex(data: bytes) -> DigestHex:
+    """:func:`body` as 64 lower-case hexadecimal digits."""
+    return DigestHex(body(data).hex())

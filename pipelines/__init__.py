@@ -1,0 +1,1 @@
+"""Everything that orchestrates: Dagster assets, lake I/O, MLflow tracking and the `veritas` command line."""
