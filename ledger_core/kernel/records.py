@@ -1,0 +1,68 @@
+"""The closed record: strict types, no defaults, no extra keys, fields declared in canonical key order.
+
+Because the fields stand in UTF-16 order and no string holds a control character, pydantic-core's own serialiser emits
+exactly the canonical bytes of the strict profile, and decoding followed by encoding is the gate that stops *same
+identity, different bytes*. A test holds the field order of every record.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ledger_core.kernel.errors import CanonicalError, StatementError, TrustFieldError
+
+MAX_BYTES = 1 << 20
+"""Largest canonical record, in bytes."""
+
+TRUST_FIELDS = frozenset(
+    {"authority", "belief", "reputation", "tier", "trust", "trust_tier", "verified", "sealed", "corroborated"},
+)
+"""Names by which a request could try to state its own trust: refused by name, wherever they appear uninvited."""
+
+
+def explain(error: ValidationError) -> StatementError:
+    """The first complaint of ``error`` as a typed one-line error naming field and value."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the record"
+    if first["type"] == "extra_forbidden" and str(first["loc"][-1]) in TRUST_FIELDS:
+        return TrustFieldError(f"{where}: trust is never stated by a request, it is computed; remove this field")
+    value = repr(first["input"])
+    shown = value if len(value) <= 80 else value[:77] + "..."  # noqa: PLR2004 - one line of a terminal
+    return StatementError(f"{where}: {first['msg']} (got {shown})")
+
+
+class Record(BaseModel):
+    """Base of every canonical record."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, revalidate_instances="never")
+
+    @classmethod
+    def make(cls, **fields: Any) -> Self:
+        """Build from values, raising :class:`StatementError` that names the first bad field."""
+        try:
+            return cls(**fields)
+        except ValidationError as error:
+            raise explain(error) from error
+        except CanonicalError as error:
+            raise StatementError(f"{cls.__name__}: {error}") from error
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        """Decode canonical bytes; raises :class:`StatementError` unless re-encoding gives exactly ``data``."""
+        if len(data) > MAX_BYTES:
+            raise StatementError(f"a record of {len(data)} bytes is over the limit of {MAX_BYTES}")
+        try:
+            record = cls.model_validate_json(data)
+        except ValidationError as error:
+            raise explain(error) from error
+        except CanonicalError as error:
+            raise StatementError(f"{cls.__name__}: {error}") from error
+        if record.canonical_bytes() != data:
+            raise StatementError(f"{cls.__name__}: the bytes are not the canonical encoding of what they say")
+        return record
+
+    def canonical_bytes(self) -> bytes:
+        """The canonical encoding under ``ostk-canonical-json-v1``."""
+        return self.__pydantic_serializer__.to_json(self)

@@ -1,0 +1,52 @@
+"""Field types of the canonical records: each says what bytes it admits, none coerces.
+
+Integers only: weights in parts per million (``Ppm``), attenuation and belief in parts of 10⁹ (``PartsOfU``),
+log-probability differences in micro-nats (``MicroNats``). Text fields hold names and identifiers; free text is a blob.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NewType
+
+from pydantic import AfterValidator, Field
+
+from ledger_core.kernel.text import check_foreign_name, check_text
+from ledger_core.kernel.timestamps import check_timestamp
+
+EventId = NewType("EventId", str)
+"""Identity of a statement: ``domain("ostk-accepted-event-v1", canonical(statement))`` in lower-case hex."""
+
+PPM = 1_000_000
+"""One, in parts per million: the unit M of weights."""
+
+U = 1_000_000_000
+"""One, in the unit of attenuation and belief."""
+
+MAX_INTEGER = 2**53 - 1
+_MAX_FACT_BYTES = 512
+
+
+def _check_fact_text(value: str) -> str:
+    if not value or len(value.encode()) > _MAX_FACT_BYTES:
+        raise ValueError(f"a source-fact part has 1 to {_MAX_FACT_BYTES} bytes; digest what is longer")
+    return check_text(value)
+
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+ContractId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.-]{0,127}$")]
+Family = Annotated[str, Field(pattern=r"^(\*|[a-z][a-z0-9_.-]{0,127})$")]
+"""A predicate family; ``*`` is the default one."""
+
+ForeignName = Annotated[str, Field(min_length=1), AfterValidator(check_foreign_name)]
+"""A tool, model or media type as its owner spells it: NFC, at most 256 bytes."""
+
+FactText = Annotated[str, AfterValidator(_check_fact_text)]
+"""A part of a source fact's key: NFC text of 1 to 512 bytes."""
+
+Timestamp = Annotated[str, AfterValidator(check_timestamp)]
+Ppm = Annotated[int, Field(ge=0, le=PPM)]
+PartsOfU = Annotated[int, Field(ge=0, le=U)]
+MicroNats = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
+Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
+Offset = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,15}$")]
+"""A committed offset: a decimal string from ``"1"``."""
