@@ -24,6 +24,7 @@ MAX_FOREIGN_NAME_BYTES = 256
 MAX_DECIMAL_BYTES = 128
 """Limit of a decimal string, in bytes."""
 
+_LONG = 512  # characters from which on the order of combining marks is checked ahead of normalisation
 _QUOTED = 64  # characters of an offending value that a message repeats
 
 _FORBIDDEN = re.compile(
@@ -63,16 +64,32 @@ def check_text(value: str) -> str:
 
 
 def _is_nfc(value: str) -> bool:
-    return bool(unicodedata2.normalize("NFC", value) == value)
+    return _misplaced_mark(value) is None and bool(unicodedata2.normalize("NFC", value) == value)
+
+
+def _misplaced_mark(value: str) -> int | None:
+    """Index of the first combining mark out of canonical order, looked for in long strings only.
+
+    Normalisation sorts marks by insertion, which is quadratic in a hostile run of them (half a second at the size
+    limit) and linear in a sorted one; so a long string is refused before it is sorted.
+    """
+    if len(value) <= _LONG:
+        return None
+    before = 0
+    for index, mark in enumerate(map(unicodedata2.combining, value)):
+        if 0 < mark < before:
+            return index
+        before = mark
+    return None
 
 
 def _explain(value: str) -> str:
     """The slow path: raise what is wrong with ``value``, or return it where nothing is."""
     offence = _FORBIDDEN.search(value)
     if offence is not None:
-        at = offence.start()
+        char = offence.group()
         raise StrictProfileError(
-            f"{_kind(value[at])} code point {_name(value[at])} at character {at}: "
+            f"{_kind(char)} code point {_name(char)} at character {offence.start()}: "
             "strings hold no control, private-use, surrogate or noncharacter code points; put such text in a blob"
         )
     size = len(value.encode())
@@ -81,13 +98,21 @@ def _explain(value: str) -> str:
             f"string of {size} bytes exceeds {MAX_STRING_BYTES} bytes of UTF-8; put such text in a blob"
         )
     if not _is_nfc(value):
-        normal: str = unicodedata2.normalize("NFC", value)
-        pairs = zip(value, normal, strict=False)
-        at = next((i for i, (ours, theirs) in enumerate(pairs) if ours != theirs), min(len(value), len(normal)) - 1)
+        at = _departure_from_nfc(value)
         raise StrictProfileError(
             f"not NFC under Unicode {UNICODE_VERSION} from {_name(value[at])} at character {at} on; normalise it first"
         )
     return value
+
+
+def _departure_from_nfc(value: str) -> int:
+    """Index of the first character that normalisation changes or moves."""
+    misplaced = _misplaced_mark(value)
+    if misplaced is not None:
+        return misplaced
+    normal: str = unicodedata2.normalize("NFC", value)
+    pairs = zip(value, normal, strict=False)
+    return next((i for i, (ours, theirs) in enumerate(pairs) if ours != theirs), min(len(value), len(normal)) - 1)
 
 
 def _kind(char: str) -> str:
