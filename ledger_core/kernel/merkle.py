@@ -7,8 +7,8 @@ in a tree is, for ``[0, first)``, the consistency proof of §2.1.2 and, for ``[i
 walk it in the same order.
 
 Indices and sizes count leaves; hashes are 32 raw bytes; proofs run from the leaves to the root. Verification raises
-:class:`MerkleError` and never returns a verdict. A tree of size 0 is an error: every log begins with it, so agreeing with
-it proves nothing. An empty subtree, which lies in every tree, is admitted with the hash of nothing for its root.
+:class:`MerkleError` and never returns a verdict. A tree of size 0 is an error: every log begins with it, so agreeing
+with it proves nothing. An empty subtree, which lies in every tree, is admitted with the hash of nothing for its root.
 """
 
 from __future__ import annotations
@@ -108,6 +108,7 @@ def verify_inclusion(*, leaf: bytes, index: int, size: int, proof: Sequence[byte
     Raises:
         MerkleError: it does not, or there is no such tree or leaf.
     """
+    _check_hash("leaf hash", leaf)
     verify_subtree(start=index, end=index + 1, size=size, subtree_root=leaf, root=root, proof=proof)
 
 
