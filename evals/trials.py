@@ -55,7 +55,7 @@ class TrialRecord:
     """
 
     scenario_id: str
-    """Content-addressed id of the scenario; the same id in every arm pairs the trials."""
+    """Content-addressed id of the scenario; equal ids, variants, orders and repeats pair the trials of two arms."""
     family: str
     wording: str
     """The cluster: scenarios that are fillings of one wording are not independent."""
@@ -99,7 +99,10 @@ class TrialRecord:
                 raise TrialError(f"a trial needs a {name}; got an empty one")
         if self.premise_order not in PREMISE_ORDERS:
             raise TrialError(f"premise_order {self.premise_order!r} is none of {', '.join(PREMISE_ORDERS)}")
-        object.__setattr__(self, "outcome", Outcome(self.outcome))
+        try:
+            object.__setattr__(self, "outcome", Outcome(self.outcome))
+        except ValueError as error:
+            raise TrialError(f"outcome {self.outcome!r} is none of {', '.join(Outcome)}") from error
         if self.repeat < 0 or self.attempts < 1:
             raise TrialError(f"trial {self.key}: repeat {self.repeat} must be ≥ 0 and attempts {self.attempts} ≥ 1")
         if (self.outcome is Outcome.ERROR) != (self.fault is not None):
@@ -117,9 +120,14 @@ class TrialRecord:
             raise TrialError(f"trial {self.key}: {part} = {counted} lies outside 0…{total} ({whole})")
 
     @property
-    def key(self) -> tuple[str, str, int]:
-        """What makes a trial unique in a run: scenario, arm, repeat."""
-        return (self.scenario_id, self.arm, self.repeat)
+    def cell(self) -> tuple[str, str, str, int]:
+        """What pairs trials of different arms: scenario, variant, premise order, repeat."""
+        return (self.scenario_id, self.variant, self.premise_order, self.repeat)
+
+    @property
+    def key(self) -> tuple[str, str, str, int, str]:
+        """What makes a trial unique in a run: its cell and its arm."""
+        return (*self.cell, self.arm)
 
     @property
     def scored(self) -> bool:
@@ -141,7 +149,7 @@ def in_order(records: Iterable[TrialRecord]) -> tuple[TrialRecord, ...]:
     Raises:
         TrialError: two different records under one key (a resume that counted twice, or a silent re-roll).
     """
-    by_key: dict[tuple[str, str, int], TrialRecord] = {}
+    by_key: dict[tuple[str, str, str, int, str], TrialRecord] = {}
     for record in records:
         known = by_key.setdefault(record.key, record)
         if known != record:

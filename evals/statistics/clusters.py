@@ -1,0 +1,197 @@
+"""Intervals and tests where several scenarios share one wording and are therefore not independent.
+
+A cluster counts once, whatever its size: the estimate is the mean of the cluster means. Three situations in which
+Student's t over cluster means would lie are handed to a closed form in which each cluster counts as one unit
+(averaging inside a cluster can only reduce the variance, so that form is conservative):
+
+- each cluster holds one binary trial: the closed form is exact and decides;
+- every cluster agrees (no event, all events, no discordance, the same mean everywhere): t would print a zero error;
+- fewer than :data:`MIN_MOVING` clusters move at all: even an exact relabelling test could not reach α = 0.025.
+
+Beside that, t is never allowed to be tighter than the closed form is for the *most favourable* data: without this,
+one event in one cluster would give a smaller upper bound than no event at all.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from evals.errors import StatisticsError
+from evals.statistics.paired import NO_PAIRS, PairedTable, tango
+from evals.statistics.proportion import NO_DATA, clopper_pearson
+from evals.statistics.result import LEVEL, Interval, PValue, Undefined, check_level, finite
+
+MIN_MOVING = 6
+"""2⁻⁶ = 0.016 ≤ 0.025 < 2⁻⁵: the fewest clusters whose signs alone can reject at α = 0.025."""
+
+EXACT_CLUSTERS = 16
+"""Up to here all 2^C sign assignments are enumerated."""
+
+_SAME = 1e-12
+"""Means closer than this are equal; sums of at most thousands of values in [−1, 1] err by less."""
+
+Pair = tuple[float, float]
+
+
+def cluster_proportion(values: Mapping[str, Sequence[float]], *, level: float = LEVEL) -> Interval | Undefined:
+    """Interval for the mean over clusters of values in [0, 1]; t with C − 1 degrees of freedom where t is fit.
+
+    Args:
+        values: per cluster, one value a trial.
+        level: two-sided confidence level.
+
+    Raises:
+        StatisticsError: a value that is not finite or lies outside [0, 1].
+    """
+    check_level(level)
+    clusters = {name: [_unit(name, value) for value in trials] for name, trials in values.items() if trials}
+    if not clusters:
+        return NO_DATA
+    means = [math.fsum(trials) / len(trials) for _, trials in sorted(clusters.items())]
+    count, total = len(means), math.fsum(means)
+    closed = _renamed(clopper_pearson(min(total, count), count, level=level), clusters)
+    single = all(len(trials) == 1 and trials[0] in (0.0, 1.0) for trials in clusters.values())
+    if single or count == 1 or max(means) - min(means) < _SAME:
+        return closed
+    interval = _student(means, level, 0.0, 1.0)
+    none, every = clopper_pearson(0, count, level=level), clopper_pearson(count, count, level=level)
+    if isinstance(none, Undefined) or isinstance(every, Undefined):
+        return NO_DATA
+    return _widened(interval, low=every.low, high=none.high)
+
+
+def cluster_difference(pairs: Mapping[str, Sequence[Pair]], *, level: float = LEVEL) -> Interval | Undefined:
+    """Interval for the mean over clusters of left − right, both in [0, 1].
+
+    Args:
+        pairs: per cluster, one (left, right) pair a unit.
+        level: two-sided confidence level.
+
+    Raises:
+        StatisticsError: a value that is not finite or lies outside [0, 1].
+    """
+    check_level(level)
+    clusters = {
+        name: [(_unit(name, left), _unit(name, right)) for left, right in units]
+        for name, units in pairs.items()
+        if units
+    }
+    if not clusters:
+        return NO_PAIRS
+    means = [math.fsum(left - right for left, right in units) / len(units) for _, units in sorted(clusters.items())]
+    single = all(len(units) == 1 and set(units[0]) <= {0.0, 1.0} for units in clusters.values())
+    if single or moving_clusters(means) < MIN_MOVING or max(means) - min(means) < _SAME:
+        return _renamed(tango(_effective_table(clusters), level=level), clusters)
+    interval = _student(means, level, -1.0, 1.0)
+    same = tango(PairedTable(both=0, left_only=0, right_only=0, neither=len(means)), level=level)
+    if isinstance(same, Undefined):
+        return NO_PAIRS
+    return _widened(
+        interval,
+        low=same.low if interval.estimate <= _SAME else interval.low,
+        high=same.high if interval.estimate >= -_SAME else interval.high,
+    )
+
+
+def moving_clusters(means: Sequence[float]) -> int:
+    """Clusters that differ from the commonest of −1, 0 and 1."""
+    seen = Counter(round(mean) for mean in means if abs(mean - round(mean)) < _SAME)
+    return len(means) - max(seen.values(), default=0)
+
+
+def sign_flip(differences: Sequence[float], *, seed: int, draws: int = 65_536) -> PValue | Undefined:
+    """Two-sided sign-flip test that cluster differences are symmetric about 0.
+
+    Exact for at most :data:`EXACT_CLUSTERS` clusters; beyond, ``draws`` assignments from ``seed``, counting the
+    observed one, so that p is never 0.
+
+    Raises:
+        StatisticsError: a difference that is not finite, or no draws.
+    """
+    moving = [finite("difference", value) for value in differences]
+    if not moving:
+        return NO_PAIRS
+    if draws < 1:
+        raise StatisticsError(f"{draws} draws make no test; pass at least 1")
+    moving = [value for value in moving if value != 0.0]
+    reach = abs(math.fsum(moving)) - _SAME
+    if len(moving) <= EXACT_CLUSTERS:
+        signs = itertools.product((-1.0, 1.0), repeat=len(moving))
+        hits = sum(abs(math.fsum(s * v for s, v in zip(row, moving, strict=True))) >= reach for row in signs)
+        return PValue(value=hits / 2 ** len(moving), method="exact sign-flip", n=len(moving))
+    generator = random.Random(seed)  # noqa: S311  (a test statistic, not a secret)
+    hits = 1
+    for _ in range(draws):
+        bits = generator.getrandbits(len(moving))
+        flipped = math.fsum(value if bits >> place & 1 else -value for place, value in enumerate(moving))
+        hits += abs(flipped) >= reach
+    return PValue(value=hits / (draws + 1), method=f"sign-flip, {draws} draws, seed {seed}", n=len(moving))
+
+
+def _unit(cluster: str, value: float) -> float:
+    if not 0.0 <= finite(f"a value of cluster {cluster!r}", value) <= 1.0:
+        raise StatisticsError(f"cluster {cluster!r} holds {value}; a trial's value lies in 0…1")
+    return float(value)
+
+
+def _effective_table(clusters: Mapping[str, Sequence[Pair]]) -> PairedTable:
+    """Each cluster as one unit, split over the four cells in proportion to its pairs."""
+
+    def cell(share: int) -> float:
+        return math.fsum(math.fsum(_cells(*unit)[share] for unit in units) / len(units) for units in clusters.values())
+
+    both, left_only, right_only, neither = (cell(share) for share in range(4))
+    return PairedTable(both=both, left_only=left_only, right_only=right_only, neither=neither)
+
+
+def _cells(left: float, right: float) -> tuple[float, float, float, float]:
+    return left * right, left * (1.0 - right), right * (1.0 - left), (1.0 - left) * (1.0 - right)
+
+
+def _student(means: Sequence[float], level: float, floor: float, ceiling: float) -> Interval:
+    from scipy.stats import t
+
+    count = len(means)
+    mean = math.fsum(means) / count
+    variance = math.fsum((value - mean) ** 2 for value in means) / (count - 1)
+    reach = float(t.isf((1.0 - level) / 2.0, count - 1)) * math.sqrt(variance / count)
+    return Interval(
+        low=max(floor, mean - reach),
+        high=min(ceiling, mean + reach),
+        method=f"t over {count} clusters",
+        n=count,
+        level=level,
+        estimate=mean,
+    )
+
+
+def _renamed(interval: Interval | Undefined, clusters: Mapping[str, Sequence[object]]) -> Interval | Undefined:
+    """Say that the units of a closed form were whole clusters, unless each cluster is one trial anyway."""
+    if isinstance(interval, Undefined) or all(len(trials) == 1 for trials in clusters.values()):
+        return interval
+    return Interval(
+        low=interval.low,
+        high=interval.high,
+        method=f"{interval.method} on clusters",
+        n=interval.n,
+        level=interval.level,
+        estimate=interval.estimate,
+    )
+
+
+def _widened(interval: Interval, *, low: float, high: float) -> Interval:
+    """The hull with the closed form of the most favourable data; the method says when it bound."""
+    if low >= interval.low and high <= interval.high:
+        return interval
+    return Interval(
+        low=min(low, interval.low),
+        high=max(high, interval.high),
+        method=f"{interval.method}, no tighter than unanimity",
+        n=interval.n,
+        level=interval.level,
+        estimate=interval.estimate,
+    )
