@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
 
 from ledger_core.kernel.errors import CanonicalError, StatementError, TrustFieldError
 
@@ -23,14 +24,21 @@ TRUST_FIELDS = frozenset(
 
 
 def explain(error: ValidationError) -> StatementError:
-    """The first complaint of ``error`` as a typed one-line error naming field and value."""
-    first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "the record"
-    if first["type"] == "extra_forbidden" and str(first["loc"][-1]) in TRUST_FIELDS:
-        return TrustFieldError(f"{where}: trust is never stated by a request, it is computed; remove this field")
+    """One complaint of ``error``, a trust field before any other, as a one-line error naming field and value."""
+    complaints = error.errors(include_url=False)
+    for complaint in complaints:
+        if complaint["type"] == "extra_forbidden" and str(complaint["loc"][-1]) in TRUST_FIELDS:
+            return TrustFieldError(
+                f"{_place(complaint)}: trust is never stated by a request, it is computed; remove this field"
+            )
+    first = complaints[0]
     value = repr(first["input"])
     shown = value if len(value) <= 80 else value[:77] + "..."  # noqa: PLR2004 - one line of a terminal
-    return StatementError(f"{where}: {first['msg']} (got {shown})")
+    return StatementError(f"{_place(first)}: {first['msg']} (got {shown})")
+
+
+def _place(complaint: ErrorDetails) -> str:
+    return ".".join(str(part) for part in complaint["loc"]) or "the record"
 
 
 class Record(BaseModel):

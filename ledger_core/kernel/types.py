@@ -6,7 +6,10 @@ log-probability differences in micro-nats (``MicroNats``). Text fields hold name
 
 from __future__ import annotations
 
-from typing import Annotated, NewType
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Annotated, NewType, TypeVar
 
 from pydantic import AfterValidator, Field
 
@@ -24,6 +27,11 @@ U = 1_000_000_000
 
 MAX_INTEGER = 2**53 - 1
 _MAX_FACT_BYTES = 512
+MAX_ITEMS = 4096
+"""Most elements of one array under the strict profile."""
+
+_POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)+")
+_Item = TypeVar("_Item")
 
 
 def _check_fact_text(value: str) -> str:
@@ -31,6 +39,22 @@ def _check_fact_text(value: str) -> str:
         raise ValueError(f"a source-fact part has 1 to {_MAX_FACT_BYTES} bytes; digest what is longer")
     return check_text(value)
 
+
+def _check_pointer(value: str) -> str:
+    if _POINTER.fullmatch(_check_fact_text(value)) is None:
+        raise ValueError("not an RFC 6901 pointer to a member: '/', then members with '~' and '/' as '~0' and '~1'")
+    return value
+
+
+def ascending(name: str, keys: list[_Item] | tuple[_Item, ...], order: Callable[[_Item], str] = str) -> None:
+    """Hold a set to its one spelling: raises ValueError unless ``keys`` rise strictly, so that each occurs once."""
+    ranks = [order(key) for key in keys]
+    if any(left >= right for left, right in pairwise(ranks)):
+        raise ValueError(f"{name} are sorted, each once")
+
+
+Items = Annotated[tuple[_Item, ...], Field(max_length=MAX_ITEMS)]
+"""An array of at most 4,096 elements: what the strict profile admits."""
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 ContractId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.-]{0,127}$")]
@@ -42,6 +66,9 @@ ForeignName = Annotated[str, Field(min_length=1), AfterValidator(check_foreign_n
 
 FactText = Annotated[str, AfterValidator(_check_fact_text)]
 """A part of a source fact's key: NFC text of 1 to 512 bytes."""
+
+Pointer = Annotated[str, AfterValidator(_check_pointer)]
+"""An RFC 6901 pointer to a member, of 2 to 512 bytes: the empty pointer would spell the whole document a second way."""
 
 Timestamp = Annotated[str, AfterValidator(check_timestamp)]
 Ppm = Annotated[int, Field(ge=0, le=PPM)]

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.errors import CanonicalError, StatementError
-from ledger_core.kernel.records import MAX_BYTES, explain
+from ledger_core.kernel.records import MAX_BYTES, Record, explain
 from ledger_core.kernel.statements.control import (
     BlobErased,
     CriteriaRegistered,
@@ -156,6 +157,17 @@ _REFERENCES: dict[str, tuple[Callable[[Any], Iterator[Reference]], ...]] = {
     "policy.activated": (_one("predecessor", _kinds("policy.activated")),),
     "trial.recorded": (_one("criteria", _kinds("criteria.registered")),),
 }
+
+
+def content_refs(record: Record) -> Iterator[ContentRef]:
+    """Every content reference inside ``record``, in field order."""
+    for name in type(record).model_fields:
+        value = getattr(record, name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, ContentRef):
+                yield item
+            elif isinstance(item, Record):
+                yield from content_refs(item)
 
 
 def references(statement: Statement) -> tuple[Reference, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.policy import Policy
@@ -29,6 +29,12 @@ class LedgerGenesis(Envelope):
 
     kind: Literal["ledger.genesis"]
     body: LedgerGenesisBody
+
+    @model_validator(mode="after")
+    def _opens_its_own_scope(self) -> LedgerGenesis:
+        if self.body.scope != self.scope:
+            raise ValueError("a genesis opens the scope it stands in")
+        return self
 
 
 class PolicyActivatedBody(Record):

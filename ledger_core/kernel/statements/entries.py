@@ -9,7 +9,7 @@ from pydantic import model_validator
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.records import Record
 from ledger_core.kernel.statements.envelope import Envelope
-from ledger_core.kernel.types import Count, Digest, Ppm
+from ledger_core.kernel.types import Count, Digest, Items, Ppm, ascending
 
 
 class EntryGivenBody(Record):
@@ -51,16 +51,14 @@ class ClaimBody(Record):
 
     content: ContentRef
     generation: Digest | None
-    parents: tuple[DeclaredParent, ...]
+    parents: Items[DeclaredParent]
     span: ByteRange | None
 
     @model_validator(mode="after")
     def _span_belongs_to_a_generation(self) -> ClaimBody:
         if (self.generation is None) != (self.span is None):
             raise ValueError("a claim names a generation and its byte range together, or neither")
-        entries = [parent.entry for parent in self.parents]
-        if entries != sorted(set(entries)):
-            raise ValueError("declared parents are sorted by entry, each once")
+        ascending("declared parents", [parent.entry for parent in self.parents])
         return self
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import model_validator
 
 from ledger_core.kernel import digests
 from ledger_core.kernel.digests import DigestHex, Prefix
 from ledger_core.kernel.records import Record
-from ledger_core.kernel.types import ContractId, Digest, EventId, FactText, ForeignName, Timestamp
+from ledger_core.kernel.types import ContractId, Digest, EventId, FactText, ForeignName, Items, Timestamp, ascending
 
 PROFILE = "ostk-canonical-json-v1"
 
@@ -78,7 +78,7 @@ class Envelope(Record):
     """Base of the statements; each kind narrows `body` and `kind` in place, which keeps the canonical field order."""
 
     body: Record
-    erasure_scopes: tuple[ErasureScope, ...]
+    erasure_scopes: Items[ErasureScope]
     kind: ContractId
     observed_at: Timestamp | None
     occurred_at: Timestamp | None
@@ -90,6 +90,11 @@ class Envelope(Record):
     scope: Scope
     source_fact: SourceFact
     visibility_class: Literal["private"]
+
+    @model_validator(mode="after")
+    def _erasure_scopes_are_a_set(self) -> Self:
+        ascending("erasure scopes", [f"{item.kind} {item.target_digest}" for item in self.erasure_scopes])
+        return self
 
     @cached_property
     def encoded(self) -> bytes:
@@ -109,7 +114,7 @@ class Envelope(Record):
 
     @cached_property
     def representation_key(self) -> DigestHex:
-        """``domain("veritas-representation-v1", …)`` over source fact id, schema version, profile and representation."""
+        """``domain("veritas-representation-v1", …)`` over fact id, schema version, profile and representation."""
         identity = _RepresentationIdentity(
             profile=self.profile,
             representation=self.representation,

@@ -14,17 +14,18 @@ from ledger_core.kernel.text import check_text
 
 _MAX_BYTES = 256
 FIRST = "1"
+_DIGEST_MARK = "sha256:"
 
 
 def fact_text(value: str) -> str:
     """``value`` where it is admissible in a key, else its digest (foreign ids may hold anything)."""
     try:
         encoded = value.encode()
-        if 0 < len(encoded) <= _MAX_BYTES:
+        if 0 < len(encoded) <= _MAX_BYTES and not value.startswith(_DIGEST_MARK):
             return check_text(value)
     except (CanonicalError, UnicodeEncodeError):
         pass
-    return "sha256:" + hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+    return _DIGEST_MARK + hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _fact(namespace: str, record_key: str, *parts: str | int) -> SourceFact:
@@ -32,9 +33,12 @@ def _fact(namespace: str, record_key: str, *parts: str | int) -> SourceFact:
     return SourceFact.make(key=key, namespace=namespace, object=fact_text(record_key), revision=FIRST)
 
 
-def call_fact(namespace: str, record_key: str, step: int, call_id: str) -> SourceFact:
-    """A tool call's seal, or (same key, another kind) the observation minted from it."""
-    return _fact(namespace, record_key, step, call_id)
+def call_fact(
+    namespace: str, record_key: str, step: int, call_id: str, record_pointer: str | None = None
+) -> SourceFact:
+    """A tool call's seal, or (same key, another kind) the observation minted from it or from one declared record."""
+    place = str(step) if record_pointer is None else f"{step}@{hashlib.sha256(record_pointer.encode()).hexdigest()}"
+    return _fact(namespace, record_key, place, call_id)
 
 
 def message_fact(namespace: str, record_key: str, step: int) -> SourceFact:

@@ -10,7 +10,7 @@ from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.records import Record
 from ledger_core.kernel.statements.envelope import Envelope
 from ledger_core.kernel.statements.sealing import Attestation
-from ledger_core.kernel.types import ContractId, Count, Digest, ForeignName
+from ledger_core.kernel.types import ContractId, Count, Digest, ForeignName, Items
 
 
 class ContextRegion(Record):
@@ -49,8 +49,8 @@ class GenerationRecordedBody(Record):
     """One model call."""
 
     attestation: Attestation
-    claims: tuple[ClaimRange, ...]
-    context: tuple[ContextRegion, ...]
+    claims: Items[ClaimRange]
+    context: Items[ContextRegion]
     decoding: Literal["greedy", "sampled", "constrained", "unknown"]
     model: ForeignName
     policy: Digest | None
@@ -61,6 +61,17 @@ class GenerationRecordedBody(Record):
     response_tokens: ContentRef | None
     splitter: ContractId
     weights_digest: Digest | None
+
+    @model_validator(mode="after")
+    def _claims_lie_in_the_response(self) -> GenerationRecordedBody:
+        position = 0
+        for claim in self.claims:
+            if claim.byte_start < position or claim.byte_stop <= claim.byte_start:
+                raise ValueError(f"claim {claim.byte_start}..{claim.byte_stop} is empty or overlaps the one before it")
+            position = claim.byte_stop
+        if position > self.response.byte_length:
+            raise ValueError(f"a claim ends at byte {position}, the response at {self.response.byte_length}")
+        return self
 
     @model_validator(mode="after")
     def _context_tiles_the_prompt(self) -> GenerationRecordedBody:

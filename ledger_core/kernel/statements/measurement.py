@@ -9,7 +9,7 @@ from pydantic import model_validator
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.records import Record
 from ledger_core.kernel.statements.envelope import Envelope
-from ledger_core.kernel.types import ContractId, Digest, MicroNats, Ppm
+from ledger_core.kernel.types import ContractId, Digest, Items, MicroNats, Ppm, ascending
 
 EdgeVerdict = Literal["edge", "null", "undetermined", "opposes"]
 EdgeLabel = Literal["necessary", "redundant-with", "sufficient", "conjunct-with", "partial", "declared-kept"]
@@ -35,7 +35,7 @@ class MeasuredEntry(Record):
 
     entry: Digest
     interval: Interval | None
-    labels: tuple[EdgeLabel, ...]
+    labels: Items[EdgeLabel]
     ppm: Ppm | None
     verdict: EdgeVerdict
 
@@ -43,19 +43,21 @@ class MeasuredEntry(Record):
     def _only_edges_weigh(self) -> MeasuredEntry:
         if (self.verdict == "edge") != (self.ppm is not None):
             raise ValueError("an `edge` has a weight in ppm and nothing else has one")
+        ascending("labels", self.labels)
         return self
 
 
 class MeasuredCut(Record):
     """A minimal set whose joint absence loses the claim: an AND-group of the belief function."""
 
-    members: tuple[Digest, ...]
+    members: Items[Digest]
     ppm: Ppm
 
     @model_validator(mode="after")
     def _members_are_a_set(self) -> MeasuredCut:
-        if not self.members or list(self.members) != sorted(set(self.members)):
-            raise ValueError("members of a cut are sorted, each once, at least one")
+        if not self.members:
+            raise ValueError("a cut has at least one member")
+        ascending("members of a cut", self.members)
         return self
 
 
@@ -64,9 +66,9 @@ class EdgesMeasuredBody(Record):
 
     claim: Digest
     claim_result: ClaimResult
-    cuts: tuple[MeasuredCut, ...]
-    entries: tuple[MeasuredEntry, ...]
-    flags: tuple[MeasurementFlag, ...]
+    cuts: Items[MeasuredCut]
+    entries: Items[MeasuredEntry]
+    flags: Items[MeasurementFlag]
     gate: ContractId
     generation: Digest
     predecessor: Digest | None
@@ -79,15 +81,13 @@ class EdgesMeasuredBody(Record):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> EdgesMeasuredBody:
-        listed = [measured.entry for measured in self.entries]
-        if listed != sorted(set(listed)):
-            raise ValueError("measured entries are sorted by entry, each once")
+        ascending("measured entries", [measured.entry for measured in self.entries])
+        ascending("cuts", self.cuts, lambda cut: " ".join(cut.members))
         edges = {measured.entry for measured in self.entries if measured.verdict == "edge"}
         for cut in self.cuts:
             if not edges.issuperset(cut.members):
                 raise ValueError("every member of a cut is an `edge`")
-        if list(self.flags) != sorted(set(self.flags)):
-            raise ValueError("flags are sorted, each once")
+        ascending("flags", self.flags)
         return self
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import model_validator
 
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.records import Record
 from ledger_core.kernel.statements.envelope import Envelope
-from ledger_core.kernel.types import Digest, Family, ForeignName
+from ledger_core.kernel.types import Digest, Family, ForeignName, Items, Pointer, ascending
 
 Attestation = Literal["boundary", "imported"]
 AuditOutcome = Literal["tampered", "mismatch", "stale", "unavailable", "not_comparable", "intact", "match"]
@@ -19,9 +19,14 @@ class Reacquisition(Record):
     """How the result can be fetched again: the registered tool and references to secrets, never the secrets."""
 
     procedure: Literal["tool_call", "http_get"]
-    secret_refs: tuple[ForeignName, ...]
+    secret_refs: Items[ForeignName]
     tool_digest: Digest | None
     """Digest of the tool's registration, null where the tool is not registered."""
+
+    @model_validator(mode="after")
+    def _secrets_are_a_set(self) -> Reacquisition:
+        ascending("secret references", self.secret_refs)
+        return self
 
 
 class SealMintedBody(Record):
@@ -55,7 +60,7 @@ class EntryObservedBody(Record):
 
     content: ContentRef
     predicate_family: Family
-    record_pointer: str | None = Field(pattern=r"^(/[^\x00-\x1f\x7f]*)?$", max_length=512)
+    record_pointer: Pointer | None
     """RFC 6901 pointer of the declared record in the result; null for the whole result."""
     seal: Digest
 

@@ -9,7 +9,7 @@ from pydantic import model_validator
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.records import Record
 from ledger_core.kernel.statements.envelope import Envelope
-from ledger_core.kernel.types import ContractId, Count, Digest, Family, ForeignName, PartsOfU, Ppm
+from ledger_core.kernel.types import ContractId, Count, Digest, Family, ForeignName, Items, PartsOfU, Ppm, ascending
 
 IndependenceResult = Literal["dependent", "independent", "structured", "echo", "unknown"]
 
@@ -42,7 +42,7 @@ class IndependenceAssessedBody(Record):
     """Whether two entries count as two origins; recorded once and never re-judged by a later recipe."""
 
     cosine_ppm: Ppm | None
-    echoes: tuple[Digest, ...]
+    echoes: Items[Digest]
     """The members of the pair that were found to echo their own call or earlier agent text."""
     first: Digest
     jaccard_ppm: Ppm | None
@@ -56,8 +56,9 @@ class IndependenceAssessedBody(Record):
             raise ValueError("the pair is two different entries, sorted")
         if (self.result == "echo") != bool(self.echoes):
             raise ValueError("the result `echo` names which members echo, and no other result does")
-        if not {self.first, self.second}.issuperset(self.echoes) or list(self.echoes) != sorted(set(self.echoes)):
-            raise ValueError("echoes are members of the pair, sorted, each once")
+        if not {self.first, self.second}.issuperset(self.echoes):
+            raise ValueError("only members of the pair echo")
+        ascending("echoes", self.echoes)
         return self
 
 
@@ -94,10 +95,16 @@ class AttenuatedEntry(Record):
 class CascadeFiredBody(Record):
     """Receipt, without authority: the fold recomputes it and verification compares."""
 
-    attenuated: tuple[AttenuatedEntry, ...]
-    members: tuple[Digest, ...]
+    attenuated: Items[AttenuatedEntry]
+    members: Items[Digest]
     target: Digest
     verdict: Digest
+
+    @model_validator(mode="after")
+    def _are_sets(self) -> CascadeFiredBody:
+        ascending("attenuated entries", [left.entry for left in self.attenuated])
+        ascending("members", self.members)
+        return self
 
 
 class CascadeFired(Envelope):
