@@ -1,0 +1,1 @@
+"""Teacher-forced scores of a layout under masks."""
