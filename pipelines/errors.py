@@ -1,0 +1,49 @@
+"""Errors of the orchestration layer and the exit codes of the command line.
+
+    PipelineError                 exit 1
+    ├── UsageError                exit 2: an option or argument that cannot be
+    ├── LakeError                 a table that is missing or not what its schema says
+    ├── PlanError                 a run plan that cannot be carried out
+    └── MissingTableError         an asset's input was never materialised
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """One table of exit codes for all commands."""
+
+    DONE = 0
+    FAILURE = 1
+    USAGE = 2
+    PARTIAL_IMPORT = 3
+    LEDGER_DOES_NOT_VERIFY = 4
+    INCONCLUSIVE = 10
+    KILL = 11
+    INVALID = 12
+
+
+class PipelineError(Exception):
+    """Base of what the pipelines raise on purpose."""
+
+    exit_code = ExitCode.FAILURE
+
+
+class UsageError(PipelineError):
+    """An option or argument that cannot be; the message names it and what is allowed."""
+
+    exit_code = ExitCode.USAGE
+
+
+class LakeError(PipelineError):
+    """A table that does not hold what its schema says."""
+
+
+class MissingTableError(LakeError):
+    """A table that another asset has to write first; the message names the command that writes it."""
+
+
+class PlanError(PipelineError):
+    """A run plan that cannot be carried out."""

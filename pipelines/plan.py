@@ -1,0 +1,132 @@
+"""What a run will do, in one canonical record: equal plans are one run, so a second start resumes the first."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ledger_core.kernel import digests, timestamps
+from ledger_core.kernel.digests import Prefix
+from ledger_core.kernel.records import Record
+from ledger_core.kernel.statements import Scope
+from ledger_core.kernel.types import ContractId, Count, Digest, ForeignName, Timestamp
+from pipelines.errors import PlanError
+
+EVALUATION_TENANT = "eval"
+
+
+class RunPlan(Record):
+    """Everything that decides a run's numbers."""
+
+    agent: ForeignName
+    arms: tuple[ContractId, ...]
+    competence: Count
+    gate: ContractId
+    generator_version: ForeignName
+    mixed_parents: Count
+    model: ForeignName
+    null: Count
+    planted_premise: Count
+    policy_digest: Digest
+    quick: bool
+    seed: Count
+    weights_digest: Digest
+
+    @property
+    def digest(self) -> str:
+        """Identity of the run."""
+        return digests.domain_hex(Prefix.RUN, self.canonical_bytes())
+
+    @property
+    def scope(self) -> Scope:
+        """The ledger scope of the run: tenant `eval`, project ``run-`` + digest."""
+        return Scope(project_namespace=f"run-{self.digest}", tenant_namespace=EVALUATION_TENANT)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Scenarios per family."""
+        return {
+            "planted-premise": self.planted_premise,
+            "mixed-parents": self.mixed_parents,
+            "null": self.null,
+            "competence": self.competence,
+        }
+
+
+class RunState(Record):
+    """A started run: its plan and the `now` of its first start, reused whenever it resumes."""
+
+    now: Timestamp
+    plan: RunPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run on disk."""
+
+    state: RunState
+    folder: Path
+    resumed: bool
+
+    @property
+    def plan(self) -> RunPlan:
+        """What the run does."""
+        return self.state.plan
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    with temporary.open("wb") as handle:
+        handle.write(data)
+        handle.flush()
+        os.fsync(handle.fileno())
+    temporary.replace(path)
+
+
+def start(home: Path, plan: RunPlan, now: str | None) -> Run:
+    """Start the run of ``plan`` below ``home``, or resume it where it was started before.
+
+    Args:
+        home: the state folder.
+        plan: what to do.
+        now: clock value for a first start (strict timestamp); None takes the wall clock once.
+
+    Raises:
+        PlanError: the run was started with another ``now``, or its state file is damaged.
+    """
+    folder = home / "runs" / plan.digest
+    path = folder / "run-state.json"
+    if path.exists():
+        state = read_state(path)
+        if now is not None and now != state.now:
+            raise PlanError(
+                f"run {plan.digest[:12]} was started with --now {state.now}, not {now}; "
+                f"leave --now out to resume it, or use another --home",
+            )
+        return Run(state, folder, resumed=True)
+    state = RunState.make(now=now or timestamps.from_datetime(datetime.now(UTC)), plan=plan)
+    _write(path, state.canonical_bytes())
+    _write(home / "runs" / "latest.json", json.dumps({"run": plan.digest}).encode())
+    return Run(state, folder, resumed=False)
+
+
+def read_state(path: Path) -> RunState:
+    """The state file of a started run."""
+    try:
+        return RunState.decode(path.read_bytes())
+    except Exception as error:
+        raise PlanError(f"{path}: not a run state of this version ({error}); remove the folder to start anew") from error
+
+
+def latest(home: Path) -> Run | None:
+    """The run that was started last below ``home``, if any."""
+    pointer = home / "runs" / "latest.json"
+    if not pointer.exists():
+        return None
+    digest = json.loads(pointer.read_text())["run"]
+    folder = home / "runs" / digest
+    return Run(read_state(folder / "run-state.json"), folder, resumed=True)

@@ -1,0 +1,100 @@
+"""Where state lives and which model is used: flag over environment over ``veritas.toml`` over default."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import UsageError
+
+DEFAULT_MODEL = "smollm2-135m"
+_KEYS = frozenset({"home", "reports", "model", "tenant", "project"})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Resolved settings of one command."""
+
+    home: Path
+    """Ledgers, lake, caches, tracking database."""
+    reports: Path
+    model: str
+    """``smollm2-135m`` (packaged) or a path to a Hugging Face model folder."""
+    tenant: str
+    project: str
+
+    @property
+    def ledgers(self) -> Path:
+        """Folder of the ledgers' scopes."""
+        return self.home
+
+    @property
+    def lake(self) -> Path:
+        """Folder of the Parquet tables."""
+        return self.home / "lake"
+
+    @property
+    def cache(self) -> Path:
+        """Folder of what can be made again: converted models, score blocks, answers."""
+        return self.home / "cache"
+
+    @property
+    def dagster_home(self) -> Path:
+        """Folder of the Dagster instance."""
+        return self.home / "dagster"
+
+    @property
+    def mlflow_database(self) -> Path:
+        """SQLite file of the MLflow store."""
+        return self.home / "mlflow" / "mlflow.sqlite3"
+
+
+def _in_clone(folder: Path) -> bool:
+    return (folder / "pyproject.toml").is_file() and (folder / "ledger_core").is_dir()
+
+
+def _default_folders() -> tuple[Path, Path]:
+    here = Path.cwd()
+    if _in_clone(here):
+        return here / "data", here / "reports"
+    from platformdirs import user_data_path
+
+    home = user_data_path("veritas", appauthor=False)
+    return home, home / "reports"
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not valid TOML ({error})") from error
+    unknown = sorted(set(values) - _KEYS)
+    if unknown:
+        raise UsageError(f"{path}: unknown setting {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
+    return values
+
+
+def resolve(**flags: str | Path | None) -> Settings:
+    """Settings from ``flags`` (None = not given), environment ``VERITAS_*``, ``veritas.toml`` and defaults, in this order."""
+    file = _read_file(Path.cwd() / "veritas.toml")
+
+    def pick(name: str, default: str | Path) -> str:
+        value = flags.get(name) or os.environ.get(f"VERITAS_{name.upper()}") or file.get(name) or default
+        return str(value)
+
+    default_home, default_reports = _default_folders()
+    home = Path(pick("home", default_home)).expanduser().absolute()
+    given_home = home != default_home
+    reports = Path(pick("reports", home / "reports" if given_home else default_reports)).expanduser().absolute()
+    return Settings(
+        home=home,
+        reports=reports,
+        model=pick("model", DEFAULT_MODEL),
+        tenant=pick("tenant", "default"),
+        project=pick("project", "imported"),
+    )
