@@ -1,0 +1,1 @@
+"""What an agent author uses: verdict filing and context rendering over a ledger."""
