@@ -17,6 +17,7 @@
     │   └── BlobError             missing, corrupt or erased content
     ├── VerificationError         the ledger does not verify
     ├── PolicyError               an unknown or malformed policy
+    ├── BeliefError               a reading that asks for what the fold cannot give
     └── ConnectorError            a transcript that cannot be read at all
 
 Every message names the offending value and what to do about it.
@@ -89,6 +90,10 @@ class VerificationError(LedgerError):
 
 class PolicyError(LedgerError):
     """An unknown policy name or a policy with inadmissible numbers."""
+
+
+class BeliefError(LedgerError):
+    """A reading that names no entry of the ledger, or dependences that no order satisfies."""
 
 
 class ConnectorError(LedgerError):
