@@ -61,7 +61,15 @@ class UnknownReferenceError(AppendError):
 
 
 class CollisionError(AppendError):
-    """The same source fact in the same representation arrived with other bytes."""
+    """The same source fact arrived with other bytes and no lineage to say that they replace the first."""
+
+    def __init__(self, message: str, *, source_fact_id: str, held: str, refused: str) -> None:
+        super().__init__(message)
+        self.source_fact_id = source_fact_id
+        self.held = held
+        """Event id of the statement the ledger holds."""
+        self.refused = refused
+        """Event id of the statement that was refused."""
 
 
 class StoreError(LedgerError):

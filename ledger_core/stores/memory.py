@@ -1,0 +1,136 @@
+"""An event store in memory: for tests, what-ifs and dry runs; the contract's simplest model."""
+
+from __future__ import annotations
+
+import threading
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from dataclasses import dataclass, field
+
+from ledger_core.kernel import log
+from ledger_core.kernel.errors import CollisionError, StoreError
+from ledger_core.kernel.statements import FAMILIES, LogFamily, Scope, Statement
+from ledger_core.kernel.statements.control import LedgerGenesis
+from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
+from ledger_core.stores.rules import SHARD, Tail, append_all
+
+
+@dataclass
+class _Index:
+    """What the rules look up; an append looks through an overlay that is dropped when a rule refuses."""
+
+    by_id: MutableMapping[str, StoredEvent] = field(default_factory=dict)
+    by_fact: MutableMapping[str, StoredEvent] = field(default_factory=dict)
+    last: MutableMapping[LogFamily, StoredEvent] = field(default_factory=dict)
+    marks: MutableMapping[str, StoredEvent] = field(default_factory=dict)
+    """The genesis and the policy in force."""
+    added: list[StoredEvent] = field(default_factory=list)
+
+    def overlay(self) -> _Index:
+        return _Index(
+            ChainMap({}, self.by_id), ChainMap({}, self.by_fact), ChainMap({}, self.last), ChainMap({}, self.marks)
+        )
+
+    def event(self, event_id: str) -> StoredEvent | None:
+        return self.by_id.get(event_id)
+
+    def kind(self, event_id: str) -> str | None:
+        event = self.event(event_id)
+        return None if event is None else event.statement.kind
+
+    def current(self, source_fact_id: str) -> StoredEvent | None:
+        return self.by_fact.get(source_fact_id)
+
+    def genesis(self) -> StoredEvent | None:
+        return self.marks.get("ledger.genesis")
+
+    def policy_head(self) -> StoredEvent | None:
+        return self.marks.get("policy.activated")
+
+    def tail(self, family: LogFamily) -> Tail | None:
+        last = self.last.get(family)
+        return None if last is None else Tail(last.offset, last.chain, last.receipt.recorded_at)
+
+    def add(self, event: StoredEvent) -> None:
+        self.by_id[event.event_id] = event
+        self.by_fact[event.statement.source_fact_id] = event
+        self.last[event.family] = event
+        if event.statement.kind in {"ledger.genesis", "policy.activated"}:
+            self.marks[event.statement.kind] = event
+        self.added.append(event)
+
+
+class MemoryEventStore:
+    """The log of one scope in two lists."""
+
+    def __init__(self, scope: Scope, blobs: BlobStore) -> None:
+        self.scope = scope
+        self._blobs = blobs
+        self._index = _Index()
+        self._logs: dict[LogFamily, list[StoredEvent]] = {family: [] for family in FAMILIES}
+        self._collisions: list[Collision] = []
+        self._lock = threading.RLock()
+
+    @classmethod
+    def restore(cls, scope: Scope, blobs: BlobStore, events: Iterable[StoredEvent]) -> MemoryEventStore:
+        """A store that holds ``events`` as they are, unchecked and read-only in spirit: for verification to judge."""
+        store = cls(scope, blobs)
+        for event in events:
+            store._logs[event.family].append(event)
+            store._index.by_id.setdefault(event.event_id, event)
+        return store
+
+    def append(self, statements: Sequence[Statement], delivery: Delivery) -> tuple[Outcome, ...]:
+        """See :meth:`EventStore.append`."""
+        with self._lock:
+            transaction = self._index.overlay()
+            try:
+                outcomes = append_all(transaction, statements, delivery, scope=self.scope, blobs=self._blobs)
+            except CollisionError as error:
+                collision = Collision(error.source_fact_id, error.held, error.refused, delivery.received_at)
+                if all(known.refused != collision.refused for known in self._collisions):
+                    self._collisions.append(collision)
+                raise
+            for event in transaction.added:
+                self._index.add(event)
+                self._logs[event.family].append(event)
+            self._index.added.clear()
+            return outcomes
+
+    def events(self, family: LogFamily, after: int = 0) -> Iterator[StoredEvent]:
+        """See :meth:`EventStore.events`."""
+        with self._lock:
+            snapshot = self._logs[family][after:]
+        yield from snapshot
+
+    def event(self, event_id: str) -> StoredEvent | None:
+        """See :meth:`EventStore.event`."""
+        return self._index.event(event_id)
+
+    def head(self, family: LogFamily) -> str:
+        """See :meth:`EventStore.head`."""
+        events = self._logs[family]
+        return events[-1].chain if events else empty_head(self._logs["control"][:1], family)
+
+    def count(self, family: LogFamily) -> int:
+        """See :meth:`EventStore.count`."""
+        return len(self._logs[family])
+
+    def policy_head(self) -> StoredEvent | None:
+        """See :meth:`EventStore.policy_head`."""
+        return self._index.policy_head()
+
+    def collisions(self) -> tuple[Collision, ...]:
+        """See :meth:`EventStore.collisions`."""
+        return tuple(self._collisions)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def empty_head(genesis: Sequence[StoredEvent], family: LogFamily) -> str:
+    """H0 of ``family``; raises :class:`StoreError` before genesis."""
+    if not genesis or not isinstance(genesis[0].statement, LedgerGenesis):
+        raise StoreError("this ledger has no genesis yet, hence no head; open it with Ledger.open")
+    opening = genesis[0]
+    return log.genesis_chain(opening.event_id, opening.position.epoch_id, family, SHARD)

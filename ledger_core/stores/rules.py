@@ -1,0 +1,236 @@
+"""The rules of appending, stated once for every store.
+
+A store opens a transaction, hands it to :func:`append_all` and commits; an exception means rollback. In order, for each
+statement:
+
+1. its bytes pass the decoding gate and its scope is the ledger's;
+2. the same event id again is a replay: nothing happens;
+3. the first statement of a ledger is its genesis, and there is one;
+4. the same fact is fresh only if the lineage supersedes the current event of that fact, else it is a collision;
+5. every reference names an earlier event (of the log or of this batch) of a kind that may stand there;
+6. a policy succeeds the policy in force, a claim and a measured edge stay inside the generation they are about;
+7. its content is durable, or was erased on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ledger_core.kernel import log
+from ledger_core.kernel.errors import AppendError, CollisionError, StoreError, UnknownReferenceError
+from ledger_core.kernel.log import Position, Receipt
+from ledger_core.kernel.statements import (
+    LogFamily,
+    Scope,
+    Statement,
+    content_refs,
+    decode_statement,
+    family_of,
+    references,
+)
+from ledger_core.kernel.statements.control import LedgerGenesis, PolicyActivated
+from ledger_core.kernel.statements.entries import EntryConjectured, EntryDerived
+from ledger_core.kernel.statements.generation import GenerationRecorded
+from ledger_core.kernel.statements.measurement import EdgesMeasured
+from ledger_core.stores.protocols import BlobStore, Delivery, Fresh, Outcome, Replayed, StoredEvent
+
+SHARD = 0
+"""One shard and one writer to start with; positions carry the number from day one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The end of a family's log."""
+
+    offset: int
+    chain: str
+    recorded_at: str
+    """Of the last event; empty where there is none, which sorts before every timestamp."""
+
+
+class Transaction(Protocol):
+    """What a store offers while it holds its lock; sees what was added in the same transaction."""
+
+    def event(self, event_id: str) -> StoredEvent | None:
+        """The event, or None."""
+        ...
+
+    def kind(self, event_id: str) -> str | None:
+        """The kind of an event, or None."""
+        ...
+
+    def current(self, source_fact_id: str) -> StoredEvent | None:
+        """The latest event about a fact, or None."""
+        ...
+
+    def genesis(self) -> StoredEvent | None:
+        """The first control event, or None."""
+        ...
+
+    def policy_head(self) -> StoredEvent | None:
+        """The last `policy.activated`, or None."""
+        ...
+
+    def tail(self, family: LogFamily) -> Tail | None:
+        """The end of ``family``, or None where it is empty."""
+        ...
+
+    def add(self, event: StoredEvent) -> None:
+        """Put ``event`` at the end of its family."""
+        ...
+
+
+def append_all(
+    transaction: Transaction,
+    statements: Sequence[Statement],
+    delivery: Delivery,
+    *,
+    scope: Scope,
+    blobs: BlobStore,
+) -> tuple[Outcome, ...]:
+    """Append ``statements`` in order; raises on the first that the rules refuse."""
+    return tuple(_append(transaction, statement, delivery, scope, blobs) for statement in statements)
+
+
+def _append(
+    transaction: Transaction, unchecked: Statement, delivery: Delivery, scope: Scope, blobs: BlobStore
+) -> Outcome:
+    statement = decode_statement(unchecked.encoded)
+    if statement.scope != scope:
+        raise AppendError(f"{statement.kind} is of scope {_name(statement.scope)}, this ledger is {_name(scope)}")
+    known = transaction.event(statement.event_id)
+    if known is not None:
+        return Replayed(known.event_id, known.family, known.position)
+    _check_genesis(transaction, statement)
+    _check_fact(transaction, statement)
+    _check_references(transaction, statement)
+    _check_policy_succession(transaction, statement)
+    _check_measurement(transaction, statement)
+    for ref in content_refs(statement):
+        blobs.require_durable(ref)
+    event = _seal_into_chain(transaction, statement, delivery)
+    transaction.add(event)
+    return Fresh(event.event_id, event.family, event.position)
+
+
+def _name(scope: Scope) -> str:
+    return f"{scope.tenant_namespace}/{scope.project_namespace}"
+
+
+def _check_genesis(transaction: Transaction, statement: Statement) -> None:
+    opened = transaction.genesis() is not None
+    if isinstance(statement, LedgerGenesis):
+        if opened:
+            raise AppendError("a ledger has one genesis, and this ledger is open")
+    elif not opened:
+        raise AppendError(f"the first statement of a ledger is `ledger.genesis`, not `{statement.kind}`")
+
+
+def _check_fact(transaction: Transaction, statement: Statement) -> None:
+    current = transaction.current(statement.source_fact_id)
+    superseded = statement.representation.lineage.event_id
+    if current is None:
+        if superseded is not None:
+            raise UnknownReferenceError(
+                f"{statement.kind} supersedes {superseded}, which is no event about the same source fact"
+            )
+        return
+    if superseded == current.event_id:
+        return
+    same = current.statement.representation_key == statement.representation_key
+    raise CollisionError(
+        f"{statement.kind} {statement.event_id} and {current.event_id} say different things about one source fact"
+        + (" in one representation" if same else f"; to replace it, declare lineage `supersedes` {current.event_id}"),
+        source_fact_id=statement.source_fact_id,
+        held=current.event_id,
+        refused=statement.event_id,
+    )
+
+
+def _check_references(transaction: Transaction, statement: Statement) -> None:
+    for reference in references(statement):
+        kind = transaction.kind(reference.event_id)
+        if kind is None:
+            raise UnknownReferenceError(
+                f"{statement.kind}.{reference.field} refers to {reference.event_id}, which is no event of this ledger; "
+                "append that first"
+            )
+        if kind not in reference.kinds:
+            raise UnknownReferenceError(
+                f"{statement.kind}.{reference.field} refers to {reference.event_id}, a `{kind}`; "
+                f"admitted: {', '.join(sorted(reference.kinds))}"
+            )
+
+
+def _check_policy_succession(transaction: Transaction, statement: Statement) -> None:
+    if not isinstance(statement, PolicyActivated):
+        return
+    head = transaction.policy_head()
+    expected = None if head is None else head.event_id
+    if statement.body.predecessor != expected:
+        raise AppendError(
+            f"policy `{statement.body.name}` succeeds {statement.body.predecessor}, in force is {expected}; "
+            "read the policy in force again"
+        )
+    genesis = transaction.genesis()
+    if head is None and genesis is not None and isinstance(genesis.statement, LedgerGenesis):
+        promised = genesis.statement.body.policy_digest
+        if statement.body.policy.digest() != promised:
+            raise AppendError(f"genesis promises the policy of digest {promised}, not `{statement.body.name}`")
+
+
+def _check_measurement(transaction: Transaction, statement: Statement) -> None:
+    if not isinstance(statement, EdgesMeasured):
+        return
+    body = statement.body
+    generation = transaction.event(body.generation)
+    claim = transaction.event(body.claim)
+    assert generation is not None, "references were checked"
+    assert claim is not None, "references were checked"
+    if not isinstance(claim.statement, EntryDerived | EntryConjectured) or (
+        claim.statement.body.generation != body.generation
+    ):
+        raise UnknownReferenceError(f"claim {body.claim} is not a claim of generation {body.generation}")
+    assert isinstance(generation.statement, GenerationRecorded), "references were checked"
+    ablatable = {region.entry for region in generation.statement.body.context if region.unit is not None}
+    listed = {measured.entry for measured in body.entries}
+    if listed != ablatable:
+        stray = sorted(listed - ablatable)
+        missing = sorted(str(entry) for entry in ablatable - listed)
+        raise UnknownReferenceError(
+            f"a measurement lists exactly the ablatable context entries of generation {body.generation}: "
+            + (f"{stray[0]} is none" if stray else f"{missing[0]} is missing")
+        )
+
+
+def _seal_into_chain(transaction: Transaction, statement: Statement, delivery: Delivery) -> StoredEvent:
+    family = family_of(statement.kind)
+    policy = transaction.policy_head()
+    genesis = transaction.genesis()
+    opening = statement if genesis is None else genesis.statement
+    if not isinstance(opening, LedgerGenesis):
+        raise StoreError(f"the first control event is `{opening.kind}`, not `ledger.genesis`: verify this ledger")
+    epoch = log.epoch_id(opening.scope, opening.body.shard_count, opening.body.partition_seed)
+    tail = transaction.tail(family) or Tail(0, log.genesis_chain(opening.event_id, epoch, family, SHARD), "")
+    receipt = Receipt.make(
+        channel=delivery.channel,
+        context_head=delivery.context_head if isinstance(statement, GenerationRecorded) else None,
+        delivery_id=delivery.delivery_id,
+        policy_head=None if policy is None else policy.event_id,
+        principal_id=delivery.principal_id,
+        received_at=delivery.received_at,
+        recorded_at=max(delivery.received_at, tail.recorded_at),
+        role=delivery.role,
+    )
+    position = Position.make(committed_offset=str(tail.offset + 1), epoch_id=epoch, shard=SHARD)
+    receipt_bytes = receipt.canonical_bytes()
+    return StoredEvent(
+        event_id=statement.event_id,
+        family=family,
+        position=position,
+        encoded=statement.encoded,
+        receipt_bytes=receipt_bytes,
+        chain=log.append_chain(tail.chain, position, statement.event_id, receipt_bytes),
+    )
