@@ -1,0 +1,139 @@
+"""The fold from statements to belief: five strata, none reading a later one, integers only.
+
+Audits, then retractions, then reputation, then attenuation, then belief. State is a function of the *set* of
+statements: order and repetition do not matter, and without a statement it is exactly what it would have been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ledger_core.belief.attenuation import attenuations, canonical_order
+from ledger_core.belief.audits import AuditResult, audit_results
+from ledger_core.belief.edges import Dependence, dependences, is_grounded_in_record
+from ledger_core.belief.index import Entry, LedgerIndex, index_statements
+from ledger_core.belief.policies import check_policy
+from ledger_core.belief.reputation import ReputationKey, in_good_standing, reputation_key, reputations, sealed_base
+from ledger_core.belief.retraction import retractions, testimony_of
+from ledger_core.belief.state import SEALED_TIERS, BeliefState, EntryState, FoldOptions, Hyperedge, Retraction, Tier
+from ledger_core.kernel.errors import BeliefError
+from ledger_core.kernel.policy import Policy
+from ledger_core.kernel.statements import Statement
+from ledger_core.kernel.statements.entries import EntryDerived, EntryGiven
+from ledger_core.kernel.statements.sealing import EntryObserved
+from ledger_core.kernel.types import PPM, EventId, U
+
+PLAIN = FoldOptions()
+
+
+def fold(statements: Iterable[Statement], policy: Policy, options: FoldOptions = PLAIN) -> BeliefState:
+    """Believe what ``statements`` say, under ``policy``.
+
+    Raises:
+        PolicyError: numbers under which a belief is undefined, or another suffix list than the installed one.
+        BeliefError: ``options`` name an entry that is not there, or dependences that form a cycle.
+    """
+    check_policy(policy)
+    index = index_statements(statements, policy)
+    _check(options, index)
+    audits = audit_results(index, policy)
+    retracted = _retracted(index, audits, policy, options)
+    reputation = reputations(index, retracted)
+    standing = in_good_standing(index, audits, reputation) if policy.standing_required else None
+    found = dependences(index, policy, measured=options.measured)
+    replaced = options.hyperedges or {}
+    hyperedges = {key: dependence.hyperedges for key, dependence in found.items()} | dict(replaced)
+    order = canonical_order(index, replaced)
+    suspended = {key for key, origin in index.origins.items() if origin.seal in audits.suspended}
+    attenuation = attenuations(order, hyperedges, retracted.keys() | suspended, policy.retracted_ppm)
+    judge = _Judge(index, policy, audits, reputation, standing, found)
+    counted = {member for retraction in retracted.values() for member in retraction.members}
+    entries: dict[EventId, EntryState] = {}
+    for place, key in enumerate(order):
+        tier = judge.tier(key)
+        base = judge.base(key, tier)
+        left = attenuation[key]
+        origin = index.origins.get(key)
+        taken_out = key in retracted or key in suspended
+        entries[key] = EntryState(
+            kind=index.entries[key].kind,
+            tier=tier,
+            base=base,
+            attenuation=left,
+            belief=None if base is None else base * left // U,
+            retracted=key in retracted,
+            suspended=key in suspended,
+            invalidated=taken_out or left <= policy.invalidation_threshold,
+            corroborated=key in counted and judge.may_display(key),
+            external=origin is not None and origin.external,
+            cluster=None if origin is None else origin.cluster,
+            family=None if origin is None else origin.family,
+            order=place,
+            hyperedges=hyperedges.get(key, ()),
+        )
+    return BeliefState(entries=entries, retractions=retracted, reputation=reputation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Stratum 5 for one entry: its tier and its belief before attenuation."""
+
+    index: LedgerIndex
+    policy: Policy
+    audits: AuditResult
+    reputation: Mapping[ReputationKey, tuple[int, int]]
+    standing: frozenset[ReputationKey] | None
+    """Origins of good standing, None where the policy does not ask for it."""
+    dependences: Mapping[EventId, Dependence]
+
+    def tier(self, key: EventId) -> Tier:
+        """From seal, audit, recorded generation and measurement; never from content or from what was asked alone."""
+        entry: Entry = self.index.entries[key]
+        if isinstance(entry, EntryGiven):
+            return "given"
+        if isinstance(entry, EntryObserved):
+            origin = self.index.origins.get(key)
+            if origin is None:
+                return "conjecture"
+            return "sealed_verified" if origin.seal in self.audits.verified else "sealed_unverified"
+        grounded = is_grounded_in_record(entry, self.index) and not self.dependences[key].ungrounded
+        return "derived" if isinstance(entry, EntryDerived) and grounded else "conjecture"
+
+    def base(self, key: EventId, tier: Tier) -> int | None:
+        """Belief before attenuation, in parts of U; None for `given`."""
+        if tier == "given":
+            return None
+        base_ppm: int = getattr(self.policy.base_ppm, tier)
+        if tier not in SEALED_TIERS:
+            return U * base_ppm // PPM
+        at = reputation_key(self.index.origins[key])
+        successes, failures = self.reputation.get(at, (0, 0))
+        credited = successes if self.standing is None or at in self.standing else 0
+        return sealed_base(base_ppm, credited, failures, self.policy)
+
+    def may_display(self, key: EventId) -> bool:
+        """Whether corroboration of ``key`` may show: everywhere, or only from origins of good standing."""
+        return self.standing is None or reputation_key(self.index.origins[key]) in self.standing
+
+
+def _retracted(
+    index: LedgerIndex, audits: AuditResult, policy: Policy, options: FoldOptions
+) -> dict[EventId, Retraction]:
+    found = {} if options.ignore_verdicts else retractions(index, testimony_of(index), audits, policy)
+    assumed = {
+        entry: Retraction(members=(), largest_independent=0, hypothetical=True)
+        for entry in options.hypothetical_retractions
+        if entry not in found
+    }
+    return dict(sorted((found | assumed).items()))
+
+
+def _check(options: FoldOptions, index: LedgerIndex) -> None:
+    named: set[EventId] = set(options.hypothetical_retractions)
+    replaced: Mapping[EventId, tuple[Hyperedge, ...]] = options.hyperedges or {}
+    named.update(replaced)
+    named.update(parent for edges in replaced.values() for edge in edges for parent in edge.parents)
+    missing = sorted(entry for entry in named if entry not in index.entries)
+    if missing:
+        raise BeliefError(f"the reading names entry {missing[0]}, which is not among the {len(index.entries)} entries")
