@@ -178,10 +178,8 @@ def _incompetence(registration: Registration, competence: Measurement) -> tuple[
         return (f"competence was not measured: no {rule.family} trial in arm {rule.arm}",)
     if competence.events * MILLION >= rule.threshold_ppm * planned:
         return ()
-    return (
-        f"the model is not competent: {competence.events:g} of {planned} right on {rule.family} in arm {rule.arm}, "
-        f"below {rule.threshold_ppm / MILLION:g}",
-    )
+    share = f"{competence.events:g} of {planned} right on {rule.family} in arm {rule.arm}"
+    return (f"the model is not competent: {share}, below {rule.threshold_ppm / MILLION:g}",)
 
 
 def _judge(

@@ -14,11 +14,11 @@ one event in one cluster would give a smaller upper bound than no event at all.
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from evals.errors import StatisticsError
 from evals.statistics.paired import NO_PAIRS, PairedTable, tango
@@ -28,8 +28,11 @@ from evals.statistics.result import LEVEL, Interval, PValue, Undefined, check_le
 MIN_MOVING = 6
 """2⁻⁶ = 0.016 ≤ 0.025 < 2⁻⁵: the fewest clusters whose signs alone can reject at α = 0.025."""
 
-EXACT_CLUSTERS = 16
-"""Up to here all 2^C sign assignments are enumerated."""
+EXACT_WORK = 2_000_000
+"""Up to so many clusters × attainable sums the sign-flip distribution is counted exactly."""
+
+_FINEST = 10_000
+"""Cluster means are ratios of counts; denominators beyond this are not looked for."""
 
 _SAME = 1e-12
 """Means closer than this are equal; sums of at most thousands of values in [−1, 1] err by less."""
@@ -106,30 +109,54 @@ def moving_clusters(means: Sequence[float]) -> int:
 def sign_flip(differences: Sequence[float], *, seed: int, draws: int = 65_536) -> PValue | Undefined:
     """Two-sided sign-flip test that cluster differences are symmetric about 0.
 
-    Exact for at most :data:`EXACT_CLUSTERS` clusters; beyond, ``draws`` assignments from ``seed``, counting the
-    observed one, so that p is never 0.
+    Cluster means are ratios of small counts, so their 2^C signed sums are counted exactly on a grid. Where there is
+    no such grid, or it is larger than :data:`EXACT_WORK`, ``draws`` assignments come from ``seed``; the observed
+    one counts among them, so that p is never 0.
 
     Raises:
         StatisticsError: a difference that is not finite, or no draws.
     """
-    moving = [finite("difference", value) for value in differences]
-    if not moving:
+    given = [finite("difference", value) for value in differences]
+    if not given:
         return NO_PAIRS
     if draws < 1:
         raise StatisticsError(f"{draws} draws make no test; pass at least 1")
-    moving = [value for value in moving if value != 0.0]
-    reach = abs(math.fsum(moving)) - _SAME
-    if len(moving) <= EXACT_CLUSTERS:
-        signs = itertools.product((-1.0, 1.0), repeat=len(moving))
-        hits = sum(abs(math.fsum(s * v for s, v in zip(row, moving, strict=True))) >= reach for row in signs)
+    moving = [value for value in given if value != 0.0]
+    steps = _on_grid(moving)
+    if steps is not None:
+        reach, sums = abs(sum(steps)), _signed_sums(steps)
+        hits = sum(count for total, count in sums.items() if abs(total) >= reach)
         return PValue(value=hits / 2 ** len(moving), method="exact sign-flip", n=len(moving))
     generator = random.Random(seed)  # noqa: S311  (a test statistic, not a secret)
+    least = abs(math.fsum(moving)) - _SAME
     hits = 1
     for _ in range(draws):
         bits = generator.getrandbits(len(moving))
         flipped = math.fsum(value if bits >> place & 1 else -value for place, value in enumerate(moving))
-        hits += abs(flipped) >= reach
+        hits += abs(flipped) >= least
     return PValue(value=hits / (draws + 1), method=f"sign-flip, {draws} draws, seed {seed}", n=len(moving))
+
+
+def _on_grid(values: Sequence[float]) -> list[int] | None:
+    """The values as multiples of one fraction, or ``None`` where that is too fine to enumerate."""
+    ratios = [Fraction(value).limit_denominator(_FINEST) for value in values]
+    if any(abs(float(ratio) - value) > _SAME for ratio, value in zip(ratios, values, strict=True)):
+        return None
+    unit = math.lcm(*(ratio.denominator for ratio in ratios))
+    steps = [int(ratio * unit) for ratio in ratios]
+    return steps if len(steps) * 2 * sum(map(abs, steps)) <= EXACT_WORK else None
+
+
+def _signed_sums(steps: Sequence[int]) -> dict[int, int]:
+    """How many of the 2^C sign assignments give each sum."""
+    sums = {0: 1}
+    for step in steps:
+        following: dict[int, int] = {}
+        for total, count in sums.items():
+            for signed in (total + step, total - step):
+                following[signed] = following.get(signed, 0) + count
+        sums = following
+    return sums
 
 
 def _unit(cluster: str, value: float) -> float:

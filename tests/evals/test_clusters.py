@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -130,18 +131,33 @@ def test_sign_flip_on_equal_steps_is_the_binomial():
     assert sign_flip([0.5] * 6 + [0.0] * 4, seed=1).value == 2 / 64
 
 
-def test_sign_flip_beyond_enumeration_is_seeded_and_near_the_exact_value():
-    differences = [1.0] * 13 + [-1.0] * 5
-    exact = 2 * sum(math.comb(18, k) for k in range(13, 19)) / 2**18
+def test_sign_flip_counts_many_clusters_exactly():
+    differences = [1.0] * 13 + [-1.0] * 5 + [1 / 3, -1 / 3]
+    exact = sum(
+        math.comb(18, k) * ways
+        for k in range(19)
+        for ways, third in ((1, 2), (2, 0), (1, -2))
+        if abs(3 * (2 * k - 18) + third) >= 24
+    )
+    found = sign_flip(differences, seed=7)
+    assert found.value == exact / 2**20
+    assert found.method == "exact sign-flip"
+
+
+def test_sign_flip_off_the_grid_is_seeded_and_near_the_exact_value():
+    differences = [math.sqrt(k + 2) / 5 * (-1 if k % 4 == 3 else 1) for k in range(16)]
+    rows = (np.arange(2**16)[:, None] >> np.arange(16) & 1) * 2 - 1
+    exact = float(np.mean(np.abs(rows @ np.array(differences)) >= sum(differences) - 1e-12))
     found = sign_flip(differences, seed=7, draws=20_000)
     assert found == sign_flip(differences, seed=7, draws=20_000)
-    assert found != sign_flip(differences, seed=8, draws=20_000)
-    assert found.value == pytest.approx(exact, abs=0.008)
+    assert found.value != sign_flip(differences, seed=8, draws=20_000).value
+    assert found.value == pytest.approx(exact, abs=0.006)
     assert found.method == "sign-flip, 20000 draws, seed 7"
 
 
 def test_sign_flip_is_never_zero_and_refuses_what_is_no_number():
-    assert sign_flip([1.0] * 40, seed=3, draws=1_000).value >= 1 / 1_001
+    uneven = [1.0 + k * math.pi * 1e-9 for k in range(40)]
+    assert sign_flip(uneven, seed=3, draws=1_000).value >= 1 / 1_001
     assert isinstance(sign_flip([], seed=0), Undefined)
     assert sign_flip([0.0, 0.0], seed=0).value == 1.0
     for bad in (math.nan, math.inf):
