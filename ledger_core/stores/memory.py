@@ -3,61 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections import ChainMap
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 
 from ledger_core.kernel import log
 from ledger_core.kernel.errors import CollisionError, StoreError
 from ledger_core.kernel.statements import FAMILIES, LogFamily, Scope, Statement
 from ledger_core.kernel.statements.control import LedgerGenesis
+from ledger_core.stores.index import Index
 from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
-from ledger_core.stores.rules import SHARD, Tail, append_all
-
-
-@dataclass
-class _Index:
-    """What the rules look up; an append looks through an overlay that is dropped when a rule refuses."""
-
-    by_id: MutableMapping[str, StoredEvent] = field(default_factory=dict)
-    by_fact: MutableMapping[str, StoredEvent] = field(default_factory=dict)
-    last: MutableMapping[LogFamily, StoredEvent] = field(default_factory=dict)
-    marks: MutableMapping[str, StoredEvent] = field(default_factory=dict)
-    """The genesis and the policy in force."""
-    added: list[StoredEvent] = field(default_factory=list)
-
-    def overlay(self) -> _Index:
-        return _Index(
-            ChainMap({}, self.by_id), ChainMap({}, self.by_fact), ChainMap({}, self.last), ChainMap({}, self.marks)
-        )
-
-    def event(self, event_id: str) -> StoredEvent | None:
-        return self.by_id.get(event_id)
-
-    def kind(self, event_id: str) -> str | None:
-        event = self.event(event_id)
-        return None if event is None else event.statement.kind
-
-    def current(self, source_fact_id: str) -> StoredEvent | None:
-        return self.by_fact.get(source_fact_id)
-
-    def genesis(self) -> StoredEvent | None:
-        return self.marks.get("ledger.genesis")
-
-    def policy_head(self) -> StoredEvent | None:
-        return self.marks.get("policy.activated")
-
-    def tail(self, family: LogFamily) -> Tail | None:
-        last = self.last.get(family)
-        return None if last is None else Tail(last.offset, last.chain, last.receipt.recorded_at)
-
-    def add(self, event: StoredEvent) -> None:
-        self.by_id[event.event_id] = event
-        self.by_fact[event.statement.source_fact_id] = event
-        self.last[event.family] = event
-        if event.statement.kind in {"ledger.genesis", "policy.activated"}:
-            self.marks[event.statement.kind] = event
-        self.added.append(event)
+from ledger_core.stores.rules import SHARD, append_all
 
 
 class MemoryEventStore:
@@ -66,7 +20,7 @@ class MemoryEventStore:
     def __init__(self, scope: Scope, blobs: BlobStore) -> None:
         self.scope = scope
         self._blobs = blobs
-        self._index = _Index()
+        self._index = Index()
         self._logs: dict[LogFamily, list[StoredEvent]] = {family: [] for family in FAMILIES}
         self._collisions: list[Collision] = []
         self._lock = threading.RLock()
@@ -123,6 +77,10 @@ class MemoryEventStore:
     def collisions(self) -> tuple[Collision, ...]:
         """See :meth:`EventStore.collisions`."""
         return tuple(self._collisions)
+
+    def index_errors(self) -> Iterator[tuple[LogFamily, int, str]]:
+        """See :meth:`EventStore.index_errors`: the lists are their own index."""
+        return iter(())
 
     def close(self) -> None:
         """Nothing to release."""

@@ -170,6 +170,10 @@ class EventStore(Protocol):
         """Every collision that was refused, in order."""
         ...
 
+    def index_errors(self) -> Iterator[tuple[LogFamily, int, str]]:
+        """Where the store's own index contradicts its statements: family, offset and what is wrong."""
+        ...
+
     def close(self) -> None:
         """Release files and locks."""
         ...

@@ -98,21 +98,26 @@ def _append(
     transaction: Transaction, unchecked: Statement, delivery: Delivery, scope: Scope, blobs: BlobStore
 ) -> Outcome:
     statement = decode_statement(unchecked.encoded)
-    if statement.scope != scope:
-        raise AppendError(f"{statement.kind} is of scope {_name(statement.scope)}, this ledger is {_name(scope)}")
     known = transaction.event(statement.event_id)
     if known is not None:
         return Replayed(known.event_id, known.family, known.position)
-    _check_genesis(transaction, statement)
-    _check_fact(transaction, statement)
-    _check_references(transaction, statement)
-    _check_policy_succession(transaction, statement)
-    _check_measurement(transaction, statement)
+    check_rules(transaction, statement, scope)
     for ref in content_refs(statement):
         blobs.require_durable(ref)
     event = _seal_into_chain(transaction, statement, delivery)
     transaction.add(event)
     return Fresh(event.event_id, event.family, event.position)
+
+
+def check_rules(transaction: Transaction, statement: Statement, scope: Scope) -> None:
+    """Hold ``statement`` to every rule that what came before it decides; raises :class:`AppendError`."""
+    if statement.scope != scope:
+        raise AppendError(f"{statement.kind} is of scope {_name(statement.scope)}, this ledger is {_name(scope)}")
+    _check_genesis(transaction, statement)
+    _check_fact(transaction, statement)
+    _check_references(transaction, statement)
+    _check_policy_succession(transaction, statement)
+    _check_measurement(transaction, statement)
 
 
 def _name(scope: Scope) -> str:

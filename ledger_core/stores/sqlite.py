@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 
-from ledger_core.kernel.errors import CollisionError
+from ledger_core.kernel.errors import CollisionError, StoreError
 from ledger_core.kernel.log import Position
-from ledger_core.kernel.statements import LogFamily, Scope, Statement
+from ledger_core.kernel.statements import FAMILIES, LogFamily, Scope, Statement
 from ledger_core.stores.files import LOCK_WAIT_SECONDS, FileLock, make_directories, storage_errors, sync_directory
 from ledger_core.stores.memory import empty_head
 from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
@@ -146,6 +146,25 @@ class SqliteEventStore:
             ).fetchall()
         return tuple(Collision(*row) for row in rows)
 
+    def index_errors(self) -> Iterator[tuple[LogFamily, int, str]]:
+        """See :meth:`EventStore.index_errors`."""
+        for family in FAMILIES:
+            recorded_at = ""
+            for event in self.events(family):
+                with self._threads, sqlite_errors(self._path):
+                    columns = _Transaction(self._connection).columns(event.event_id)
+                expected = (family, event.offset, event.statement.kind, event.statement.source_fact_id)
+                if columns != expected:
+                    yield family, event.offset, f"the index says {columns}, the statement {expected}"
+                recorded_at = event.receipt.recorded_at
+            tail = _Transaction(self._connection).tail(family)
+            if tail is not None and tail.recorded_at != recorded_at:
+                yield family, tail.offset, f"the head says recorded at {tail.recorded_at}, the receipt {recorded_at}"
+        with self._threads, sqlite_errors(self._path):
+            (finding,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if finding != "ok":
+            raise StoreError(f"{self._path} is damaged: {finding}; restore a backup")
+
     def close(self) -> None:
         """Checkpoint and close, under the lock; closing twice is harmless."""
         self._finalizer()
@@ -181,6 +200,12 @@ class _Transaction:
     def kind(self, event_id: str) -> str | None:
         row = self._connection.execute("SELECT kind FROM events WHERE event_id = ?", (event_id,)).fetchone()
         return None if row is None else str(row[0])
+
+    def columns(self, event_id: str) -> tuple[str, int, str, str] | None:
+        """Family, offset, kind and source fact as the index columns have them."""
+        query = "SELECT family, committed_offset, kind, source_fact_id FROM events WHERE event_id = ?"
+        row: tuple[str, int, str, str] | None = self._connection.execute(query, (event_id,)).fetchone()
+        return row
 
     def current(self, source_fact_id: str) -> StoredEvent | None:
         return self._one("source_fact_id = ? ORDER BY committed_offset DESC", source_fact_id)

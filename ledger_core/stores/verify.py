@@ -1,0 +1,312 @@
+"""Does a ledger still say what was written to it? Walks everything and names the first divergence.
+
+The walk recomputes, for each event in order: its offset and position, the decoding gate, the event id, the receipt, the
+chain link, and the rules of appending over what came before; then the ends of the logs, the store's own indexes, every
+blob, and, where the caller injects the fold, the receipts that state conclusions. What lies after the last head that
+somebody else keeps can still be truncated unseen by whoever owns the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NoReturn
+
+from ledger_core.kernel import digests, log
+from ledger_core.kernel.content import ContentRef
+from ledger_core.kernel.digests import Prefix
+from ledger_core.kernel.errors import (
+    AppendError,
+    CollisionError,
+    LedgerError,
+    StatementError,
+    StoreError,
+    UnknownReferenceError,
+    VerificationError,
+)
+from ledger_core.kernel.policy import Policy
+from ledger_core.kernel.statements import LogFamily, Statement, content_refs, family_of
+from ledger_core.kernel.statements.control import BlobErased, LedgerGenesis
+from ledger_core.stores.index import Index
+from ledger_core.stores.ledger import Ledger
+from ledger_core.stores.protocols import BlobStatus, StoredEvent
+from ledger_core.stores.rules import SHARD, check_rules
+
+Fold = Callable[[Sequence[Statement], Policy], Sequence[str]]
+"""Compares receipts that state conclusions with the recomputed ones; returns one line per disagreement."""
+
+
+class DivergenceKind(StrEnum):
+    """Everything that can be wrong with a ledger."""
+
+    UNREADABLE = "unreadable"
+    """The store cannot read on: the file is damaged or cut short."""
+    OFFSET = "offset"
+    """Offsets are not consecutive from 1: an event is missing."""
+    POSITION = "position"
+    """Epoch or shard are not the ledger's."""
+    STATEMENT = "statement"
+    """The statement's bytes do not decode to exactly themselves."""
+    EVENT_ID = "event-id"
+    """The statement's bytes have another event id."""
+    FAMILY = "family"
+    """The statement belongs to the other family."""
+    RECEIPT = "receipt"
+    """The receipt does not decode, goes back in time, or names no policy in force."""
+    CHAIN = "chain"
+    """The chain digest does not follow from what stands before it."""
+    GENESIS = "genesis"
+    """The log does not begin with its genesis."""
+    FACT = "fact"
+    """Two statements about one source fact, and none supersedes the other."""
+    REFERENCE = "reference"
+    """A reference to no earlier event, or to one of a kind that may not stand there."""
+    RULE = "rule"
+    """Another rule of appending: foreign scope, or a policy that does not succeed the one in force."""
+    HEAD = "head"
+    """The log ends elsewhere than its recorded head: its end is gone, or was replaced."""
+    INDEX = "index"
+    """The store's own index contradicts the statements."""
+    BLOB_MISSING = "blob-missing"
+    BLOB_CORRUPT = "blob-corrupt"
+    BLOB_ERASED = "blob-erased"
+    """Erased without a `blob.erased` that says so."""
+    FOLD = "fold"
+    """A receipt of a conclusion differs from what the statements give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The first place where a ledger departs from what it must be."""
+
+    kind: DivergenceKind
+    family: LogFamily
+    offset: int | None
+    """Offset of the event concerned; None where no single event is."""
+    event_id: str | None
+    detail: str
+
+    def __str__(self) -> str:
+        place = self.family if self.offset is None else f"{self.family} event {self.offset}"
+        return f"{self.kind} at {place}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationReport:
+    """What a walk over the whole ledger found."""
+
+    head: str | None
+    """Evidence head as recomputed; None where the walk did not get that far."""
+    control_head: str | None
+    events: int
+    """Events that were walked without divergence."""
+    blobs: int
+    """Distinct blobs that are present and correct."""
+    erased: int
+    """Distinct blobs that were erased on purpose."""
+    first_divergence: Divergence | None
+
+    def require(self) -> None:
+        """Raise :class:`VerificationError` naming the first divergence, if there is one."""
+        if self.first_divergence is not None:
+            raise VerificationError(f"the ledger does not verify: {self.first_divergence}; restore a backup")
+
+
+def verify(ledger: Ledger, *, fold: Fold | None = None) -> VerificationReport:
+    """Walk ``ledger``; never raises for what is wrong with it."""
+    walk = _Walk(ledger)
+    divergence = None
+    try:
+        walk.control()
+        walk.evidence()
+        walk.index()
+        walk.content()
+        if fold is not None:
+            walk.conclusions(fold)
+    except _DivergedError as found:
+        divergence = found.divergence
+    return VerificationReport(
+        head=walk.heads.get("evidence"),
+        control_head=walk.heads.get("control"),
+        events=walk.events,
+        blobs=walk.blobs,
+        erased=walk.erased,
+        first_divergence=divergence,
+    )
+
+
+class _DivergedError(Exception):
+    def __init__(self, divergence: Divergence) -> None:
+        super().__init__(str(divergence))
+        self.divergence = divergence
+
+
+@dataclass(slots=True)
+class _Link:
+    """Where the walk stands in one family."""
+
+    chain: str
+    offset: int = 0
+    recorded_at: str = ""
+    policies_seen: int = 0
+
+
+class _Walk:
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._index = Index()
+        self._policies: list[str] = []
+        self._genesis: StoredEvent | None = None
+        self._epoch = ""
+        self.heads: dict[LogFamily, str] = {}
+        self.events = 0
+        self.blobs = 0
+        self.erased = 0
+
+    def control(self) -> None:
+        first = next(self._read("control", 0), None)
+        if first is None:
+            _diverge(DivergenceKind.GENESIS, "control", 1, None, "the control log is empty")
+        statement = self._decode(first)
+        if not isinstance(statement, LedgerGenesis) or statement.scope != self._ledger.scope:
+            detail = f"the first control event is no genesis of this scope but a `{statement.kind}`"
+            _diverge(DivergenceKind.GENESIS, "control", first.offset, first.event_id, detail)
+        self._genesis = first
+        self._epoch = log.epoch_id(statement.scope, statement.body.shard_count, statement.body.partition_seed)
+        self._family("control")
+
+    def evidence(self) -> None:
+        self._family("evidence")
+
+    def _family(self, family: LogFamily) -> None:
+        assert self._genesis is not None, "the control log is walked first"
+        # The id is recomputed: the stored one is what is being checked.
+        genesis_id = digests.domain_hex(Prefix.ACCEPTED_EVENT, self._genesis.encoded)
+        link = _Link(chain=log.genesis_chain(genesis_id, self._epoch, family, SHARD))
+        for event in self._read(family, 0):
+            self._step(family, link, event)
+            self.events += 1
+        self.heads[family] = link.chain
+        try:
+            recorded, count = self._ledger.head(family), self._ledger.count(family)
+        except LedgerError as error:
+            _diverge(DivergenceKind.HEAD, family, link.offset + 1, None, str(error))
+        if (recorded, count) != (link.chain, link.offset):
+            detail = f"the log ends at {link.offset} with {link.chain}, recorded are {count} events and {recorded}"
+            _diverge(DivergenceKind.HEAD, family, link.offset + 1, None, detail)
+
+    def _read(self, family: LogFamily, after: int) -> Iterator[StoredEvent]:
+        last = after
+        try:
+            for event in self._ledger.events(family, after):
+                yield event
+                last = event.offset
+        except StoreError as error:
+            _diverge(DivergenceKind.UNREADABLE, family, last + 1, None, str(error))
+
+    def _decode(self, event: StoredEvent) -> Statement:
+        try:
+            return event.statement
+        except StatementError as error:
+            _diverge(DivergenceKind.STATEMENT, event.family, event.offset, event.event_id, str(error))
+
+    def _step(self, family: LogFamily, link: _Link, event: StoredEvent) -> None:
+        def fail(kind: DivergenceKind, detail: str) -> NoReturn:
+            _diverge(kind, family, link.offset + 1, event.event_id, detail)
+
+        if event.offset != link.offset + 1:
+            fail(DivergenceKind.OFFSET, f"offset {link.offset + 1} is missing, the next event has {event.offset}")
+        if (event.position.epoch_id, event.position.shard) != (self._epoch, SHARD):
+            fail(DivergenceKind.POSITION, f"epoch {event.position.epoch_id}, shard {event.position.shard}")
+        statement = self._decode(event)
+        if statement.event_id != event.event_id:
+            fail(DivergenceKind.EVENT_ID, f"the bytes have event id {statement.event_id}, stored is {event.event_id}")
+        if family_of(statement.kind) != family:
+            fail(DivergenceKind.FAMILY, f"`{statement.kind}` belongs to the other family")
+        self._check_receipt(link, event, fail)
+        chain = log.append_chain(link.chain, event.position, event.event_id, event.receipt_bytes)
+        if chain != event.chain:
+            fail(DivergenceKind.CHAIN, f"the chain gives {chain}, stored is {event.chain}")
+        self._check_rules(statement, fail)
+        if statement.kind == "policy.activated":
+            self._policies.append(event.event_id)
+        self._index.add(event)
+        link.chain, link.offset, link.recorded_at = chain, event.offset, event.receipt.recorded_at
+
+    def _check_receipt(self, link: _Link, event: StoredEvent, fail: Callable[[DivergenceKind, str], NoReturn]) -> None:
+        try:
+            receipt = event.receipt
+        except StatementError as error:
+            fail(DivergenceKind.RECEIPT, str(error))
+        if receipt.recorded_at != max(receipt.received_at, link.recorded_at):
+            fail(DivergenceKind.RECEIPT, f"recorded at {receipt.recorded_at}, the event before at {link.recorded_at}")
+        if receipt.policy_head is None:
+            seen = 0
+        elif receipt.policy_head in self._policies:
+            seen = self._policies.index(receipt.policy_head) + 1
+        else:
+            fail(DivergenceKind.RECEIPT, f"policy head {receipt.policy_head} is no policy that was in force")
+        if seen < link.policies_seen or (event.family == "control" and seen != len(self._policies)):
+            fail(DivergenceKind.RECEIPT, f"policy head {receipt.policy_head} was not in force any more")
+        link.policies_seen = seen
+
+    def _check_rules(self, statement: Statement, fail: Callable[[DivergenceKind, str], NoReturn]) -> None:
+        try:
+            check_rules(self._index, statement, self._ledger.scope)
+        except CollisionError as error:
+            fail(DivergenceKind.FACT, str(error))
+        except UnknownReferenceError as error:
+            fail(DivergenceKind.REFERENCE, str(error))
+        except AppendError as error:
+            fail(DivergenceKind.RULE, str(error))
+
+    def index(self) -> None:
+        """The store's own indexes against the statements."""
+        try:
+            for family, offset, detail in self._ledger.store.index_errors():
+                _diverge(DivergenceKind.INDEX, family, offset, None, detail)
+        except StoreError as error:
+            _diverge(DivergenceKind.UNREADABLE, "control", None, None, str(error))
+
+    def content(self) -> None:
+        """Every blob that any statement cites."""
+        announced = {
+            event.statement.body.content_digest
+            for event in self._index.added
+            if isinstance(event.statement, BlobErased)
+        }
+        seen: set[ContentRef] = set()
+        for event in self._index.added:
+            for ref in content_refs(event.statement):
+                if ref not in seen:
+                    seen.add(ref)
+                    self._check_blob(event, ref, announced)
+
+    def _check_blob(self, event: StoredEvent, ref: ContentRef, announced: set[str]) -> None:
+        status = self._ledger.blob_status(ref)
+        if status is BlobStatus.PRESENT:
+            self.blobs += 1
+            return
+        if status is BlobStatus.ERASED and ref.digest in announced:
+            self.erased += 1
+            return
+        kind = {
+            BlobStatus.MISSING: DivergenceKind.BLOB_MISSING,
+            BlobStatus.CORRUPT: DivergenceKind.BLOB_CORRUPT,
+            BlobStatus.ERASED: DivergenceKind.BLOB_ERASED,
+        }[status]
+        detail = f"content {ref.digest} of {ref.byte_length} bytes ({ref.media_type})"
+        _diverge(kind, event.family, event.offset, event.event_id, detail)
+
+    def conclusions(self, fold: Fold) -> None:
+        """Receipts that state conclusions against the recomputed ones."""
+        disagreements = fold([event.statement for event in self._index.added], self._ledger.policy())
+        if disagreements:
+            _diverge(DivergenceKind.FOLD, "evidence", None, None, disagreements[0])
+
+
+def _diverge(
+    kind: DivergenceKind, family: LogFamily, offset: int | None, event_id: str | None, detail: str
+) -> NoReturn:
+    raise _DivergedError(Divergence(kind, family, offset, event_id, detail))
