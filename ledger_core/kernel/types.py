@@ -58,6 +58,9 @@ Items = Annotated[tuple[_Item, ...], Field(max_length=MAX_ITEMS)]
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 ContractId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.-]{0,127}$")]
+ArmName = Annotated[str, Field(pattern=r"^[0-9a-z][0-9a-z_.-]{0,127}$")]
+"""An arm by the specification's name, such as ``2m``: the one name of ours that may start with a digit."""
+
 Family = Annotated[str, Field(pattern=r"^(\*|[a-z][a-z0-9_.-]{0,127})$")]
 """A predicate family; ``*`` is the default one."""
 

@@ -7,7 +7,7 @@ from typing import Literal
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.records import Record
 from ledger_core.kernel.statements.envelope import Envelope
-from ledger_core.kernel.types import ContractId, Count, Digest, ForeignName
+from ledger_core.kernel.types import ArmName, Count, Digest, ForeignName
 
 TrialOutcome = Literal[
     "asserts_false",
@@ -25,7 +25,7 @@ class TrialRecordedBody(Record):
 
     agent: ForeignName
     answer: ContentRef | None
-    arm: ContractId
+    arm: ArmName
     criteria: Digest
     """Event id of the `criteria.registered` statement the trial counts under."""
     outcome: TrialOutcome
