@@ -1,10 +1,10 @@
 """Errors of the orchestration layer and the exit codes of the command line.
 
-    PipelineError                 exit 1
-    ├── UsageError                exit 2: an option or argument that cannot be
-    ├── LakeError                 a table that is missing or not what its schema says
-    ├── PlanError                 a run plan that cannot be carried out
-    └── MissingTableError         an asset's input was never materialised
+PipelineError                 exit 1
+├── UsageError                exit 2: an option or argument that cannot be
+├── LakeError                 a table that is missing or not what its schema says
+├── PlanError                 a run plan that cannot be carried out
+└── MissingTableError         an asset's input was never materialised
 """
 
 from __future__ import annotations

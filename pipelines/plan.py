@@ -119,7 +119,9 @@ def read_state(path: Path) -> RunState:
     try:
         return RunState.decode(path.read_bytes())
     except Exception as error:
-        raise PlanError(f"{path}: not a run state of this version ({error}); remove the folder to start anew") from error
+        raise PlanError(
+            f"{path}: not a run state of this version ({error}); remove the folder to start anew"
+        ) from error
 
 
 def latest(home: Path) -> Run | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,9 @@ _ROOT_KEY = b"veritas.row_root"
 def _leaf(table: Table, row: Row) -> bytes:
     """Canonical bytes of one row: a JSON array in column order; floats in shortest round-trip form."""
     values = [row[name] for name, _ in table.columns]
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8", "surrogatepass")
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode(
+        "utf-8", "surrogatepass"
+    )
 
 
 def row_root(table: Table, rows: Sequence[Row]) -> str:
@@ -47,9 +50,11 @@ def _sorted_rows(table: Table, rows: Iterable[Row]) -> list[Row]:
     for row in listed:
         if set(row) != expected:
             difference = sorted(set(row) ^ expected)
-            raise LakeError(f"table {table.name}: a row has columns other than the schema's; they differ in {difference}")
+            raise LakeError(
+                f"table {table.name}: a row has columns other than the schema's; they differ in {difference}"
+            )
     keyed = sorted(((tuple(row[name] for name in table.key), row) for row in listed), key=lambda pair: pair[0])
-    for (left, _), (right, _) in zip(keyed, keyed[1:], strict=False):
+    for (left, _), (right, _) in pairwise(keyed):
         if left == right:
             raise LakeError(f"table {table.name}: two rows share the key {dict(zip(table.key, left, strict=True))}")
     return [row for _, row in keyed]
@@ -89,7 +94,9 @@ def read_table(folder: Path, name: str) -> list[dict[str, Any]]:
     """
     path = folder / f"{name}.parquet"
     if not path.exists():
-        raise MissingTableError(f"table {name} is not in {folder}; materialise it with `veritas run` or in `veritas dev`")
+        raise MissingTableError(
+            f"table {name} is not in {folder}; materialise it with `veritas run` or in `veritas dev`"
+        )
     try:
         data = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
@@ -105,6 +112,8 @@ def stored_root(folder: Path, name: str) -> str:
     """Row root recorded in ``folder/name.parquet``."""
     path = folder / f"{name}.parquet"
     if not path.exists():
-        raise MissingTableError(f"table {name} is not in {folder}; materialise it with `veritas run` or in `veritas dev`")
+        raise MissingTableError(
+            f"table {name} is not in {folder}; materialise it with `veritas run` or in `veritas dev`"
+        )
     metadata = pq.read_schema(path).metadata or {}
     return metadata.get(_ROOT_KEY, b"").decode()

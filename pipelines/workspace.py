@@ -1,0 +1,96 @@
+"""What every stage needs at hand: settings, the run, open ledgers, the model (loaded once), folders of the lake and caches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ledger_core.belief.policies import SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME
+from ledger_core.kernel.statements import Scope
+from ledger_core.stores.ledger import Ledger, list_scopes
+from pipelines.errors import PlanError
+from pipelines.plan import EVALUATION_TENANT, Run
+from pipelines.settings import Settings
+
+if TYPE_CHECKING:
+    from attribution.blocks import BlockCache
+    from attribution.models import LanguageModel
+
+SAMPLES_TENANT = "samples"
+"""Tenant of the transcripts that ship with the project."""
+
+
+@dataclass
+class Workspace:
+    """State of one command or one Dagster process."""
+
+    settings: Settings
+    run: Run
+    threads: int = 2
+    window: int | None = None
+    """Tokens a foreign transcript is cut to, if asked for."""
+    records: tuple[str, ...] = ()
+    """Records to attribute; empty: all of a tenant's."""
+    project: str | None = None
+    """Project of a tenant other than the evaluation's; None: all of its projects."""
+    _models: dict[str, LanguageModel] = field(default_factory=dict, repr=False)
+
+    def scopes(self, tenant: str) -> tuple[Scope, ...]:
+        """Scopes that a partition stands for: the run's own for the evaluation tenant, else the tenant's ledgers."""
+        if tenant == EVALUATION_TENANT:
+            return (self.run.plan.scope,)
+        found = tuple(
+            scope
+            for scope in list_scopes(self.settings.home)
+            if scope.tenant_namespace == tenant and self.project in (None, scope.project_namespace)
+        )
+        if not found:
+            raise PlanError(
+                f"tenant {tenant!r} has no ledger below {self.settings.home}; `veritas import FORMAT PATH --tenant {tenant}`"
+                " makes one"
+            )
+        return found
+
+    def lake(self, scope: Scope) -> Path:
+        """Folder of a scope's tables."""
+        return self.settings.lake / scope.tenant_namespace / scope.project_namespace
+
+    @property
+    def run_lake(self) -> Path:
+        """Folder of the evaluation run's tables."""
+        return self.lake(self.run.plan.scope)
+
+    @contextmanager
+    def ledger(self, scope: Scope) -> Iterator[Ledger]:
+        """The open ledger of ``scope``; its clock is the run's stored `now`."""
+        ledger = Ledger.open(
+            self.settings.home,
+            scope,
+            now=self.run.state.now,
+            policy=SEED_V4_CLUSTERS,
+            policy_name=SEED_V4_CLUSTERS_NAME,
+        )
+        try:
+            yield ledger
+        finally:
+            ledger.close()
+
+    def model(self) -> LanguageModel:
+        """The language model, loaded on first use."""
+        if "model" not in self._models:
+            from attribution.models import load_language_model, resolve_model
+
+            files = resolve_model(self.settings.model, self.settings.cache / "models")
+            self._models["model"] = load_language_model(files, threads=self.threads)
+        return self._models["model"]
+
+    @cached_property
+    def blocks(self) -> BlockCache:
+        """Content-addressed score tables."""
+        from attribution.blocks import BlockCache
+
+        return BlockCache(self.settings.cache / "blocks")
