@@ -24,9 +24,9 @@ SPLITTER: Final = "sentences-v1"
 
 _ABBREVIATION = re.compile(
     r"(?ai:adm|al|ave|blvd|brig|bros|capt|cf|cmdr|col|cpl|dept|dr|e\.g|esp|est|fr|gen|gov|hon|i\.e|incl|lt|maj|messrs|mme"
-    r"|mr|mrs|ms|mt|ph\.d|pres|prof|rep|rev|sen|sgt|sr|st|supt|viz|vs)|[A-Z](?:\.[A-Z])*"
+    r"|mr|mrs|ms|mt|ph\.d|pres|prof|rep|rev|sen|sgt|sr|st|supt|viz|vs)|[A-Z](?:\.[A-Z])+"
 )
-"""Words, without their last full stop, that end no claim; the last branch is initials (``J. K.``, ``U.S.``)."""
+"""Words, without their last full stop, that end no claim; the last branch is ``U.S.`` and its like."""
 
 _ABBREVIATION_BEFORE_DIGIT = re.compile(
     r"(?ai:apr|approx|art|aug|ca|ch|dec|eq|ext|feb|fig|figs|fri|jan|jul|jun|mar|mon|no|nos|nov|oct|op|p|para|pp|sat|sec"
@@ -207,13 +207,24 @@ def _abbreviates(text: str, stop: re.Match[str]) -> bool:
     end = stop.start()
     if text[end] != "." or not text[end + 1].isspace():
         return False
+    begin, word = _word_before(text, end)
+    if _ABBREVIATION.fullmatch(word) is not None:
+        return True
+    if len(word) == 1 and word.isupper():
+        # An initial follows a name, a title or another initial ("John F. Kennedy"); an answer does not ("It is B. The").
+        _, previous = _word_before(text, begin)
+        return not previous or previous[0].isupper()
+    return text[stop.end()].isdecimal() and _ABBREVIATION_BEFORE_DIGIT.fullmatch(word) is not None
+
+
+def _word_before(text: str, end: int) -> tuple[int, str]:
+    """Where the last word before ``end`` begins, and the word without opening marks; empty at the beginning of a line."""
+    while end > 0 and text[end - 1].isspace() and text[end - 1] != "\n":
+        end -= 1
     begin = end
     while begin > 0 and not text[begin - 1].isspace():
         begin -= 1
-    word = text[begin:end].lstrip(_OPENING)
-    if _ABBREVIATION.fullmatch(word) is not None:
-        return True
-    return text[stop.end()].isdecimal() and _ABBREVIATION_BEFORE_DIGIT.fullmatch(word) is not None
+    return begin, text[begin:end].lstrip(_OPENING)
 
 
 def _merge_blanks(text: str, cuts: list[int]) -> list[int]:
