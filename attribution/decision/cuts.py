@@ -1,0 +1,211 @@
+"""The gate `cuts-v1`: which units a claim rests on, alone or together, and which it does not.
+
+An edge needs a loss above the floor that null claims set, in every design, and again when the unit's text is replaced
+by matched text about the same entity. Weights are about sets: the chance that the claim is gone when the set is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from attribution.decision.config import RuleConfig
+from attribution.decision.effects import candidates, designs_for, measure_effects
+from attribution.decision.floor import LEAST_NATS, FinalStatistic, Floor, Undefined
+from attribution.decision.labels import labels_of
+from attribution.decision.lattice import Lattice
+from attribution.decision.probe import Probe
+from attribution.decision.search import Findings, judge_candidates, search
+from attribution.decision.verdicts import (
+    ClaimDecision,
+    Cut,
+    Exactness,
+    Flag,
+    Result,
+    Statistics,
+    UnitVerdict,
+    Verdict,
+    uncalibrated_ppm,
+)
+from attribution.designs import Design
+from attribution.estimators import PairedEffects
+from attribution.games.base import Game
+
+GATE = "cuts-v1"
+
+_EXACT_NATS = 1e-9
+"""A spread under this is rounding: the game has no interaction that aliases."""
+
+
+def decide(
+    game: Game,
+    floor: Floor | Undefined,
+    config: RuleConfig | None = None,
+    *,
+    designs: Sequence[Design] | None = None,
+    swappable: Collection[int] | None = None,
+    lowerable: bool = True,
+) -> ClaimDecision:
+    """Decide one claim.
+
+    Args:
+        game: the claim; pass a `CountingGame` to share runs between gates.
+        floor: what null claims show under the same scorer; where `Undefined` nothing is run and nothing decided.
+        config: the rule's numbers.
+        designs: one cube or two fold-overs over the claim's units, such as the heads of a whole trajectory's
+            designs; by default the claim's own.
+        swappable: units with matched replacement text, all by default; others never become edges.
+        lowerable: whether a declared parent could lose weight by this measurement; if not, a second design is run only
+            for a claim with candidates.
+
+    Raises:
+        AttributionError: scores that are not finite, or designs that do not fit the claim.
+    """
+    rule = config or RuleConfig()
+    probe = Probe(game, swappable)
+    before = probe.game.runs
+    if isinstance(floor, Undefined):
+        return _undecided(probe.units)
+    if probe.units == 0:
+        # An empty context carries nothing: its total effect is 0 by definition, at no run.
+        nothing = Statistics(floor.tau, floor.tau_total, 0.0, "exact", residual_nats=0.0)
+        return ClaimDecision("ungrounded", (), (), 0.0, _flags(floor), 0, nothing)
+    chosen = designs_for(probe.units, rule) if designs is None else designs
+    effects = measure_effects(probe, chosen, floor.tau, rule, lowerable=lowerable)
+    findings = search(probe, effects, floor.tau, floor.tau_total, rule)
+    result = _result(findings, floor)
+    cuts = _cuts(probe, findings)
+    exact = chosen[0].name == "cube"
+    nulls = _nulls(probe, effects, findings, floor.tau, rule, exact=exact) if result != "diffuse" else frozenset()
+    against = _opposing(probe, effects, floor.tau)
+    units = tuple(_unit(unit, effects, findings, nulls, against) for unit in range(probe.units))
+    statistics = Statistics(
+        floor.tau,
+        floor.tau_total,
+        effects.spread,
+        _exactness(effects, exact=exact),
+        findings.candidates,
+        findings.residual,
+    )
+    return ClaimDecision(result, units, cuts, findings.total, _flags(floor), probe.game.runs - before, statistics)
+
+
+def final_statistic(
+    game: Game,
+    tau_inside: float = LEAST_NATS,
+    config: RuleConfig | None = None,
+    *,
+    designs: Sequence[Design] | None = None,
+) -> FinalStatistic:
+    """``max_i D_i`` and the total effect of a null claim, in nats, for `floor.calibrate`.
+
+    ``tau_inside`` stands for the floor inside the choice of candidates and the slack.
+
+    Raises:
+        AttributionError: as :func:`decide`.
+    """
+    rule = config or RuleConfig()
+    probe = Probe(game)
+    if probe.units == 0:
+        return FinalStatistic(0.0, 0.0)
+    chosen = designs_for(probe.units, rule) if designs is None else designs
+    effects = measure_effects(probe, chosen, tau_inside, rule, lowerable=False)
+    findings = judge_candidates(probe, candidates(effects, tau_inside), tau_inside, rule)
+    return FinalStatistic(max((e.final for e in findings.evidence.values()), default=0.0), findings.total)
+
+
+def _result(findings: Findings, floor: Floor) -> Result:
+    if findings.edges:
+        return "grounded"
+    return "ungrounded" if findings.total < floor.tau_total else "diffuse"
+
+
+def _cuts(probe: Probe, findings: Findings) -> tuple[Cut, ...]:
+    """AND-groups: minimal cuts of two or more edges; a single unit's weight stands in its verdict."""
+    edges = findings.edges
+    sets = [cut for cut in findings.lattice.minimal_cuts(edges) if len(cut) > 1]
+    sets += [cut for cut in findings.wide_cuts if cut <= edges and not any(known <= cut for known in sets)]
+    ordered = sorted({tuple(sorted(cut)) for cut in sets}, key=lambda members: (len(members), members))
+    left = probe.without(ordered)
+    return tuple(
+        Cut(members, probe.full - float(margin), float(margin), uncalibrated_ppm(probe.full - float(margin)))
+        for members, margin in zip(ordered, left, strict=True)
+    )
+
+
+def _nulls(
+    probe: Probe, effects: PairedEffects, findings: Findings, tau: float, rule: RuleConfig, *, exact: bool
+) -> frozenset[int]:
+    """Units shown to be equivalent to nothing: not a failure to reject.
+
+    Needs every statistic of the unit plus its interval under the bound, and a claim that its edges explain: behind an
+    unexplained residual any unit may be one of many copies.
+    """
+    if effects.margin is None or not findings.explained:
+        return frozenset()
+    widest = np.maximum(np.abs(effects.lower()), np.abs(effects.upper()))
+    largest = np.maximum(widest, np.abs(effects.mean) + effects.margin)
+    small = [int(unit) for unit in np.flatnonzero(largest < rule.null_threshold) if unit not in findings.evidence]
+    if not exact:
+        return frozenset(small)
+    # A cube has scored every joint absence already.
+    pool = findings.lattice.pool
+    return frozenset(
+        unit
+        for unit in small
+        if max(abs(loss.nats) for loss in Lattice.measure(probe, (*pool, unit), tau, findings.total).losses(unit))
+        < rule.null_threshold
+    )
+
+
+def _opposing(probe: Probe, effects: PairedEffects, tau: float) -> frozenset[int]:
+    """Units that every design shows at ``−τ`` or below and whose deletion raises the claim by ``τ/2``.
+
+    Without the deletion, triples of true causes that alias onto an idle unit in both designs make it oppose.
+    """
+    if effects.margin is None:
+        return frozenset()
+    listed = [int(unit) for unit in np.flatnonzero(effects.upper() <= -tau)]
+    raised = probe.without([[unit] for unit in listed]) - probe.full
+    return frozenset(unit for unit, gain in zip(listed, raised, strict=True) if gain >= tau / 2)
+
+
+def _unit(
+    unit: int, effects: PairedEffects, findings: Findings, nulls: Collection[int], against: Collection[int]
+) -> UnitVerdict:
+    effect = float(effects.mean[unit])
+    interval = None if effects.margin is None else (effect - effects.margin, effect + effects.margin)
+    known = findings.evidence.get(unit)
+    verdict: Verdict = "undetermined"
+    if known is not None and known.edge:
+        verdict = "edge"
+    elif unit in against:
+        verdict = "opposes"
+    elif unit in nulls:
+        verdict = "null"
+    return UnitVerdict(
+        unit=unit,
+        verdict=verdict,
+        effect_nats=effect,
+        interval=interval,
+        labels=labels_of(unit, findings) if verdict == "edge" else (),
+        ppm=uncalibrated_ppm(known.alone) if known is not None and verdict == "edge" else None,
+        strongest_nats=None if known is None else known.strongest,
+        swap_nats=None if known is None else known.swap,
+    )
+
+
+def _undecided(units: int) -> ClaimDecision:
+    verdicts = tuple(UnitVerdict(unit, "undetermined", None, None) for unit in range(units))
+    return ClaimDecision("undetermined", verdicts, (), None, ("uncalibrated",), 0, Statistics(None, None, None, None))
+
+
+def _flags(floor: Floor) -> tuple[Flag, ...]:
+    return ("provisional-floor", "uncalibrated") if floor.status == "provisional" else ("uncalibrated",)
+
+
+def _exactness(effects: PairedEffects, *, exact: bool) -> Exactness | None:
+    if exact:
+        return "exact"
+    return "exact to order 2" if effects.spread is not None and effects.spread < _EXACT_NATS else None

@@ -1,0 +1,155 @@
+"""The search for edges: candidates, their lattice, and what the edges found leave unexplained.
+
+Beyond the written rule, each with the case that made it necessary:
+
+- the *residual check*: with the edges present and everything else swapped the claim must stand, else the rest is
+  searched for a cut; so too at every brink, where some edges are gone and the others decide. Without it
+  ``a and (c1 or … or c8)`` yields ``a`` and calls the copies null, and a cause that aliased triples cancel in one
+  fold-over is lost for good;
+- candidates beyond the enumerated six are judged by leave-one-out, so ten additive causes are ten edges, not six;
+- units that merely name the entity leave the lattice: their loss would set the size of the claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from attribution.decision.bisect import minimal_cut
+from attribution.decision.config import RuleConfig
+from attribution.decision.effects import candidates
+from attribution.decision.evidence import Evidence, confirm, cut_cases, lattice_cases, single_cases
+from attribution.decision.lattice import Bars, Lattice
+from attribution.decision.probe import Probe
+from attribution.estimators import PairedEffects
+
+
+@dataclass
+class Findings:
+    """What the search knows about a claim so far."""
+
+    lattice: Lattice
+    candidates: tuple[int, ...]
+    total: float
+    """``ℓ(N) − ℓ(every unit swapped)``, nats."""
+
+    evidence: dict[int, Evidence]
+    wide_cuts: list[frozenset[int]] = field(default_factory=list)
+    """Cuts too large for the lattice."""
+
+    residual: float = 0.0
+    """``ℓ(N) − ℓ(edges present, everything else swapped)``, nats."""
+
+    explained: bool = True
+    """Whether the residual lies under its floor in every context tried."""
+
+    @property
+    def edges(self) -> frozenset[int]:
+        """Units found to be edges."""
+        return frozenset(unit for unit, evidence in self.evidence.items() if evidence.edge)
+
+    @property
+    def enumerated_whole(self) -> bool:
+        """Whether every candidate that is not a mere namer, and every edge, is in the lattice."""
+        open_ = {unit for unit in self.candidates if not self.evidence[unit].names_only} | self.edges
+        return open_ <= set(self.lattice.pool)
+
+    def add(self, added: dict[int, Evidence]) -> bool:
+        """Take new evidence, but never drop an edge (a wider lattice has a higher bar); whether it brought an edge."""
+        before = self.edges
+        for unit, evidence in added.items():
+            known = self.evidence.get(unit)
+            if known is None or evidence.edge or not known.edge:
+                self.evidence[unit] = evidence
+        return self.edges != before
+
+
+def search(probe: Probe, effects: PairedEffects, tau: float, tau_total: float, config: RuleConfig) -> Findings:
+    """Find the edges of a claim.
+
+    Args:
+        probe: the claim, over at least one unit.
+        effects: its main effects.
+        tau: floor of a single effect, nats.
+        tau_total: floor of the total effect, nats.
+        config: the rule's numbers.
+    """
+    findings = judge_candidates(probe, candidates(effects, tau), tau, config)
+    order = [int(unit) for unit in np.argsort(-effects.mean, kind="stable")]
+    given_up: set[frozenset[int]] = set()
+    while True:
+        open_ = [context for context in _contexts(probe, findings) if context not in given_up]
+        for context in open_:
+            rest = [unit for unit in order if unit not in findings.edges | context]
+            unexplained = _residual(probe, context, rest)
+            if not context:
+                findings.residual = unexplained
+            share = findings.lattice.bars.slack if context else findings.total / 4
+            if unexplained < max(tau_total, share):
+                continue
+            if _explain(probe, findings, (context, rest), tau, config):
+                break
+            given_up.add(context)
+            findings.explained = False
+        else:
+            return findings
+
+
+def judge_candidates(probe: Probe, listed: tuple[int, ...], tau: float, config: RuleConfig) -> Findings:
+    """Enumerate the strongest candidates jointly, the others one by one."""
+    total = probe.full - probe.replaced((), range(probe.units))
+    lattice = Lattice.measure(probe, listed[: config.enumerate_up_to], tau, total)
+    evidence = confirm(probe, lattice_cases(lattice, tau, listed), tau, lattice.bars)
+    named = {unit for unit in lattice.pool if evidence[unit].names_only}
+    if named:
+        pool = [unit for unit in lattice.pool if unit not in named]
+        lattice = Lattice.measure(probe, pool, tau, total)
+        evidence |= confirm(probe, lattice_cases(lattice, tau, listed), tau, lattice.bars)
+    beyond = single_cases(probe, listed[config.enumerate_up_to :], tau)
+    evidence |= confirm(probe, beyond, tau, lattice.bars)
+    return Findings(lattice, listed, total, evidence)
+
+
+def _contexts(probe: Probe, findings: Findings) -> list[frozenset[int]]:
+    """Absences behind which the edges found must explain the claim: none, each edge's own W, and all edges together.
+
+    The last only where the claim stands without them, as with some of many copies.
+    """
+    edges = findings.edges
+    contexts = [frozenset[int]()]
+    contexts += [frozenset(e.hidden_by) for e in findings.evidence.values() if e.hidden_by is not None]
+    if edges and probe.full - float(probe.without([edges])[0]) <= findings.lattice.bars.slack:
+        contexts.append(edges)
+    return list(dict.fromkeys(contexts))
+
+
+def _residual(probe: Probe, absent: Collection[int], rest: Sequence[int]) -> float:
+    return float(probe.without([absent])[0]) - probe.replaced(absent, rest)
+
+
+def _explain(
+    probe: Probe, findings: Findings, open_: tuple[frozenset[int], Sequence[int]], tau: float, config: RuleConfig
+) -> bool:
+    """Search the rest for one more cut while others are absent, ``open_`` = (absent, rest); whether it brought an edge."""
+    absent, rest = open_
+    unexplained = _residual(probe, absent, rest)
+    cut = minimal_cut(probe, absent, rest, unexplained / 2, config.largest_cut)
+    if cut is None:
+        return False
+    whole = probe.full - float(probe.without([absent | set(cut)])[0])
+    bars = Bars.of(tau, max(whole, unexplained))
+    if not findings.add(confirm(probe, cut_cases(probe, absent, cut, bars), tau, bars)):
+        return False
+    edges = findings.edges
+    pool = list(dict.fromkeys([*findings.lattice.pool, *cut]))
+    if len(pool) > config.enumerate_up_to:
+        pool = sorted(edges)
+    if len(pool) <= config.enumerate_up_to:
+        findings.lattice = Lattice.measure(probe, pool, tau, findings.total)
+        cases = lattice_cases(findings.lattice, tau, findings.candidates)
+        findings.add(confirm(probe, cases, tau, findings.lattice.bars))
+    elif len(absent | set(cut)) > 1:
+        findings.wide_cuts.append(absent | set(cut))
+    return True
