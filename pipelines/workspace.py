@@ -19,6 +19,7 @@ from pipelines.settings import Settings
 if TYPE_CHECKING:
     from attribution.blocks import BlockCache
     from attribution.models import LanguageModel
+    from pipelines.tracking.mlflow_store import MlflowStore
 
 SAMPLES_TENANT = "samples"
 """Tenant of the transcripts that ship with the project."""
@@ -94,3 +95,10 @@ class Workspace:
         from attribution.blocks import BlockCache
 
         return BlockCache(self.settings.cache / "blocks")
+
+    @cached_property
+    def tracking(self) -> MlflowStore:
+        """The MLflow store."""
+        from pipelines.tracking.mlflow_store import MlflowStore
+
+        return MlflowStore(self.settings.mlflow_database)

@@ -70,6 +70,15 @@ def _ids(generation: Generation) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return generation.prompt_ids, generation.response_ids
 
 
+def units_in_context(generation: Generation, units: Sequence[TrajectoryUnit]) -> int:
+    """How many of ``units``, which stand in token order, the generation saw: they are the first ones.
+
+    An earlier claim of the same response is a unit for later generations, but it is not in this one's context.
+    """
+    seen = {item.entry for item in generation.context if item.unit is not None}
+    return sum(1 for unit in units if not seen.isdisjoint(unit.entries))
+
+
 def number_units(items: Sequence[ContextItem]) -> tuple[tuple[TrajectoryUnit, ...], dict[int, int]]:
     """Units in token order, and the map from a generation's own unit numbers to theirs."""
     numbers: dict[int, int] = {}
@@ -109,7 +118,7 @@ def _lay_out(
             start, stop = _token_span(generation, claim, token_bytes)
             own = unit_of_entry.get(claim.entry)
             foils = admissible_foils(ids[start:stop], map(tokenize, wording.foils.get(claim.entry, ())))
-            before = sum(1 for index in range(len(units)) if index != own and _unit_start(regions, index) < start)
+            before = units_in_context(generation, units)
             claims.append(TrajectoryClaim(claim.entry, generation.event_id, len(targets), before, bool(foils)))
             targets.append(Target(claim.entry, start, stop, own, foils))
     layout = build_layout(
@@ -128,10 +137,6 @@ def _region(item: ContextItem, numbers: dict[int, int]) -> Region:
     if item.token_start is None or item.token_stop is None:
         raise LayoutError(f"context region of entry {item.entry} has no token bounds in an exact generation")
     return Region(item.token_start, item.token_stop, None if item.unit is None else numbers[item.unit])
-
-
-def _unit_start(regions: Sequence[Region], unit: int) -> int:
-    return min(region.start for region in regions if region.unit == unit)
 
 
 def _token_span(generation: Generation, claim: Claim, token_bytes: TokenBytes) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from attribution.errors import ContextWindowError
 from attribution.layout import Region, Target, Unit, admissible_foils, build_layout
 from attribution.models import ChatPieces
-from attribution.trajectory.exact import number_units
+from attribution.trajectory.exact import number_units, units_in_context
 from attribution.trajectory.records import (
     ContextItem,
     Generation,
@@ -123,7 +123,7 @@ def _build(
 ) -> Trajectory:
     units, numbers = number_units(items)
     unit_of_entry = {entry: index for index, unit in enumerate(units) for entry in unit.entries}
-    generation_of = {claim.entry: generation.event_id for generation in generations for claim in generation.claims}
+    generation_of = {claim.entry: generation for generation in generations for claim in generation.claims}
     sequence = _Sequence()
     spans: dict[str, tuple[int, int]] = {}
     speaker: str | None = None
@@ -140,7 +140,6 @@ def _build(
         sequence.add(chat.closing, None, None)
     targets: list[Target] = []
     claims: list[TrajectoryClaim] = []
-    starts = {region.unit: region.start for region in reversed(sequence.regions) if region.unit is not None}
     for item in items:
         entry = item.entry
         if entry is None or entry not in generation_of or spans[entry][0] == spans[entry][1]:
@@ -148,8 +147,9 @@ def _build(
         start, stop = spans[entry]
         foils = admissible_foils(tuple(sequence.ids[start:stop]), map(tokenize, wording.foils.get(entry, ())))
         own = unit_of_entry.get(entry)
-        before = sum(1 for index in range(len(units)) if starts.get(index, stop) < start and index != own)
-        claims.append(TrajectoryClaim(entry, generation_of[entry], len(targets), before, bool(foils)))
+        speaking = generation_of[entry]
+        before = units_in_context(speaking, units)
+        claims.append(TrajectoryClaim(entry, speaking.event_id, len(targets), before, bool(foils)))
         targets.append(Target(entry, start, stop, own, foils))
     swaps: list[list[tuple[int, ...]]] = [[] for _ in units]
     for region, placed in zip(sequence.regions, sequence.items, strict=True):

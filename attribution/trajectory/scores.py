@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from attribution.blocks import BlockCache, make_blocks, score_blocks
 from attribution.contrast import contrast, log_probability
 from attribution.games.base import PRESENT, States, Values
+from attribution.layout import TokenLayout
 from attribution.scorers.base import Scorer
 from attribution.trajectory.records import Trajectory, TrajectoryClaim
 
@@ -54,33 +55,68 @@ class TrajectoryScores:
         self.require(states)
         return [self._rows[row.tobytes()] for row in states]
 
-    def rows(self) -> Iterator[tuple[str, MaskScores]]:
-        """Every mask scored so far, as a string of unit states, with its scores."""
-        for key, scores in self._rows.items():
-            yield "".join(map(str, key)), scores
+    def known(self, mask: States) -> MaskScores | None:
+        """Scores under one mask (``uint8[unit]``), if it was scored."""
+        return self._rows.get(mask.tobytes())
+
+    def cut_behind(self, target: int) -> TrajectoryScores:
+        """An empty table over the trajectory cut off behind one target."""
+        cut = replace(self.trajectory, layout=cut_behind(self.trajectory.layout, target))
+        return TrajectoryScores(cut, self._scorer, self._cache)
 
 
 class ClaimGame:
-    """One claim as a game over the units before it; later units are inert for it and stay present."""
+    """One claim as a game over the units of its context; whatever else stands before it stays present.
 
-    def __init__(self, scores: TrajectoryScores, claim: TrajectoryClaim) -> None:
-        self._scores = scores
+    Masks that the trajectory has scored for all claims are read there; any other mask is scored for this claim alone, over the
+    trajectory cut off behind it, which costs no token that the claim cannot see.
+    """
+
+    def __init__(self, shared: TrajectoryScores, claim: TrajectoryClaim) -> None:
+        self._shared = shared
         self._claim = claim
+        self._own: TrajectoryScores | None = None
 
     @property
     def units(self) -> int:
-        """Units that stand before the claim."""
+        """Units of the claim's context."""
         return self._claim.units
 
     def values(self, states: States) -> Values:
         """Log-odds in nats, ``float64[mask]``."""
-        return np.array([row.contrast[self._claim.target] for row in self._under(states)], dtype=np.float64)
+        return np.array([row.contrast[target] for row, target in self._under(states)], dtype=np.float64)
 
     def log_probabilities(self, states: States) -> Values:
         """Log-probability of the whole claim in nats, ``float64[mask]``: what the ContextCite surrogate is fitted to."""
-        return np.array([row.log_probability[self._claim.target] for row in self._under(states)], dtype=np.float64)
+        return np.array([row.log_probability[target] for row, target in self._under(states)], dtype=np.float64)
 
-    def _under(self, states: States) -> list[MaskScores]:
-        whole = np.full((len(states), len(self._scores.trajectory.units)), PRESENT, dtype=np.uint8)
+    def _under(self, states: States) -> list[tuple[MaskScores, int]]:
+        whole = np.full((len(states), len(self._shared.trajectory.units)), PRESENT, dtype=np.uint8)
         whole[:, : self._claim.units] = states
-        return self._scores.under(whole)
+        known = [self._shared.known(row) for row in whole]
+        if all(row is not None for row in known):
+            return [(row, self._claim.target) for row in known if row is not None]
+        own = self._own_scores()
+        width = len(own.trajectory.layout.units)
+        alone = iter(own.under(np.stack([row[:width] for row, seen in zip(whole, known, strict=True) if seen is None])))
+        return [(next(alone), 0) if row is None else (row, self._claim.target) for row in known]
+
+    def _own_scores(self) -> TrajectoryScores:
+        if self._own is None:
+            self._own = self._shared.cut_behind(self._claim.target)
+        return self._own
+
+
+def cut_behind(layout: TokenLayout, target: int) -> TokenLayout:
+    """``layout`` up to the end of one target, with that target alone: what the claim can see."""
+    claim = layout.targets[target]
+    regions = tuple(
+        replace(region, stop=min(region.stop, claim.stop)) for region in layout.regions if region.start < claim.stop
+    )
+    places = Counter(region.unit for region in regions if region.unit is not None)
+    width = max(places, default=-1) + 1
+    units = tuple(
+        unit if unit.swap is None else replace(unit, swap=unit.swap[: places[index]])
+        for index, unit in enumerate(layout.units[:width])
+    )
+    return replace(layout, ids=layout.ids[: claim.stop], regions=regions, units=units, targets=(claim,))

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ledger_core.kernel.merkle import root
+from ledger_core.kernel.merkle import leaf_hash, root
 from pipelines.errors import LakeError, MissingTableError
 from pipelines.lake.schemas import TABLES, Table
 
@@ -41,7 +41,7 @@ def row_root(table: Table, rows: Sequence[Row]) -> str:
     """RFC 6962 root over ``rows``, which stand in key order."""
     if not rows:
         return EMPTY_ROOT
-    return root([_leaf(table, row) for row in rows]).hex()
+    return root([leaf_hash(_leaf(table, row)) for row in rows]).hex()
 
 
 def _sorted_rows(table: Table, rows: Iterable[Row]) -> list[Row]:

@@ -33,7 +33,11 @@ def query(lake: Path, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]
     if not found:
         raise MissingTableError(f"no table below {lake} yet; `veritas run` writes them")
     try:
+        connection.execute(f"SET allowed_directories = ['{str(lake).replace(chr(39), chr(39) * 2)}/']")
         connection.execute("SET enable_external_access = false")
+        parsed = duckdb.extract_statements(statement)
+        if [found.type for found in parsed] != [duckdb.StatementType.SELECT]:
+            raise UsageError("sql: give exactly one SELECT; the lake is read-only")
         result = connection.execute(statement)
         names = [column[0] for column in result.description or ()]
         return names, result.fetchall()

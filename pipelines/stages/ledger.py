@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledger_core.kernel.merkle import root
+from ledger_core.kernel.merkle import leaf_hash, root
 from ledger_core.kernel.statements import Scope
 from pipelines.lake import read_table
 from pipelines.lake.parquet import EMPTY_ROOT
@@ -20,7 +20,7 @@ def ledger_events_rows(at: Workspace, scope: Scope) -> Rows:
 def input_root(at: Workspace, scope: Scope) -> str:
     """RFC 6962 root over the ids of the events that the tables are made from."""
     rows = read_table(at.lake(scope), "ledger_events")
-    return root([bytes.fromhex(row["event_id"]) for row in rows]).hex() if rows else EMPTY_ROOT
+    return root([leaf_hash(bytes.fromhex(row["event_id"])) for row in rows]).hex() if rows else EMPTY_ROOT
 
 
 def entries_rows(at: Workspace, scope: Scope) -> Rows:

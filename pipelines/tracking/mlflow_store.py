@@ -1,4 +1,4 @@
-"""Writes one MLflow run per materialisation into a local SQLite store."""
+"""Writes one MLflow run per Dagster run into a local SQLite store: what was materialised, its figures, its report."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 EXPERIMENT = "veritas"
+_RUN_TAG = "dagster_run_id"
 
 
 class MlflowStore:
-    """A local MLflow store: parameters, metrics and the report of each materialisation.
+    """A local MLflow store.
 
-    The schema is migrated once, at construction, before anything could write in parallel. MLflow is imported here and nowhere
-    else, because its import takes seconds.
+    The schema is migrated once, at construction, before anything could write in parallel. MLflow is imported here and
+    nowhere else, because its import takes seconds.
     """
 
     def __init__(self, database: Path) -> None:
@@ -23,35 +24,51 @@ class MlflowStore:
         from mlflow.tracking import MlflowClient
 
         database.parent.mkdir(parents=True, exist_ok=True)
-        self._artifacts = database.parent / "artifacts"
-        self._client: Any = MlflowClient(tracking_uri=f"sqlite:///{database}")
+        self.uri = f"sqlite:///{database}"
+        self._client: Any = MlflowClient(tracking_uri=self.uri)
         found = self._client.get_experiment_by_name(EXPERIMENT)
-        self._experiment = (
+        self._experiment: str = (
             found.experiment_id
             if found is not None
-            else self._client.create_experiment(EXPERIMENT, artifact_location=self._artifacts.as_uri())
+            else self._client.create_experiment(
+                EXPERIMENT, artifact_location=(database.parent / "artifacts").as_uri()
+            )
         )
+        self._runs: dict[str, str] = {}
 
     def record(
         self,
-        name: str,
+        dagster_run: str,
         *,
-        parameters: Mapping[str, str],
         metrics: Mapping[str, float],
+        parameters: Mapping[str, str] | None = None,
         artifacts: tuple[Path, ...] = (),
     ) -> str:
-        """Record one finished materialisation and return its MLflow run id."""
-        run = self._client.create_run(self._experiment, run_name=name)
-        run_id: str = run.info.run_id
-        try:
-            for key, value in sorted(parameters.items()):
-                self._client.log_param(run_id, key, value)
-            for key, number in sorted(metrics.items()):
-                self._client.log_metric(run_id, key, number)
-            for path in artifacts:
-                self._client.log_artifact(run_id, str(path))
-        except Exception:
-            self._client.set_terminated(run_id, status="FAILED")
-            raise
+        """Add figures of one materialised asset to the MLflow run of ``dagster_run`` and return the MLflow run's id.
+
+        The run is marked finished after each addition, so that a killed process leaves no run that seems to go on.
+        """
+        run_id = self._run(dagster_run)
+        for key, value in sorted((parameters or {}).items()):
+            self._client.log_param(run_id, key, value)
+        for key, number in sorted(metrics.items()):
+            self._client.log_metric(run_id, key, number)
+        for path in artifacts:
+            self._client.log_artifact(run_id, str(path))
         self._client.set_terminated(run_id, status="FINISHED")
         return run_id
+
+    def _run(self, dagster_run: str) -> str:
+        if dagster_run not in self._runs:
+            found = self._client.search_runs(
+                [self._experiment], filter_string=f"tags.{_RUN_TAG} = '{dagster_run}'", max_results=1
+            )
+            run = (
+                found[0]
+                if found
+                else self._client.create_run(
+                    self._experiment, run_name=f"materialisation-{dagster_run[:8]}", tags={_RUN_TAG: dagster_run}
+                )
+            )
+            self._runs[dagster_run] = run.info.run_id
+        return self._runs[dagster_run]

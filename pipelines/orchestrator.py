@@ -1,0 +1,79 @@
+"""Runs assets in this process under a local Dagster instance."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import dagster as dg
+
+from pipelines.assets import attribution, ledger, upsert
+from pipelines.assets.checks import CHECKS
+from pipelines.assets.tables import tenants
+from pipelines.definitions import ASSETS
+from pipelines.errors import PipelineError
+from pipelines.plan import EVALUATION_TENANT
+from pipelines.resources import WorkspaceResource
+from pipelines.workspace import SAMPLES_TENANT, Workspace
+
+_INSTANCE = """\
+telemetry:
+  enabled: false
+"""
+
+
+def instance_folder(home: Path) -> Path:
+    """The Dagster instance's folder below ``home``, with telemetry off."""
+    folder = home / "dagster"
+    folder.mkdir(parents=True, exist_ok=True)
+    configuration = folder / "dagster.yaml"
+    if not configuration.exists():
+        configuration.write_text(_INSTANCE, encoding="utf-8")
+    os.environ["DAGSTER_HOME"] = str(folder)
+    return folder
+
+
+def ensure_partitions(instance: dg.DagsterInstance, names: Sequence[str]) -> None:
+    """Make sure that the tenants in ``names`` are partitions."""
+    known = set(instance.get_dynamic_partitions(tenants.name or ""))
+    missing = [name for name in names if name not in known]
+    if missing:
+        instance.add_dynamic_partitions(tenants.name or "", missing)
+
+
+def materialise(at: Workspace, tenant: str, *, only: Sequence[str] | None = None) -> None:
+    """Materialise the graph for one tenant; checks block what is downstream of a failure.
+
+    Args:
+        at: the workspace.
+        tenant: partition to materialise; a tenant other than the evaluation's gets the ledger and attribution assets.
+        only: asset names to restrict to.
+
+    Raises:
+        PipelineError: a blocking check failed; the message names it.
+    """
+    folder = instance_folder(at.settings.home)
+    WorkspaceResource.install(at)
+    assets = (
+        ASSETS if tenant == EVALUATION_TENANT else [*ledger.ASSETS, *attribution.ASSETS, *upsert.ASSETS]
+    )
+    selection = dg.AssetSelection.assets(*only) if only else None
+    with dg.DagsterInstance.from_config(str(folder)) as instance:
+        ensure_partitions(instance, (EVALUATION_TENANT, SAMPLES_TENANT, tenant))
+        keys = {asset.key for asset in assets}
+        checks = [check for check in CHECKS if {spec.asset_key for spec in check.check_specs} <= keys]
+        result = dg.materialize(
+            [*assets, *checks],
+            instance=instance,
+            partition_key=tenant,
+            resources={"workspace": WorkspaceResource()},
+            selection=selection,
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        )
+        failed = [check for check in result.get_asset_check_evaluations() if not check.passed]
+    if failed:
+        detail = "; ".join(
+            f"{check.check_name}: {', '.join(str(value.value) for value in check.metadata.values())}" for check in failed
+        )
+        raise PipelineError(f"a blocking check failed: {detail}; run `veritas verify` for the place")
