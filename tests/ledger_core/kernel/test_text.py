@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import re
+import runpy
+import sys
 import time
 import unicodedata
+from types import ModuleType
 
 import pytest
 import unicodedata2
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger_core.kernel import text
 from ledger_core.kernel.errors import StrictProfileError
 from ledger_core.kernel.text import check_decimal, check_foreign_name, check_text, is_contract_id
 
@@ -140,3 +144,11 @@ def test_canonical_decimals(value: str) -> None:
 def test_other_decimals_are_refused(value: str) -> None:
     with pytest.raises(StrictProfileError, match="decimal '"):
         check_decimal(value)
+
+
+def test_other_normalisation_data_is_refused_at_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    stale = ModuleType("unicodedata2")
+    stale.unidata_version = "15.0.0"
+    monkeypatch.setitem(sys.modules, "unicodedata2", stale)
+    with pytest.raises(ImportError, match=r"Unicode 17\.0\.0, but unicodedata2 carries 15\.0\.0: install"):
+        runpy.run_path(text.__file__)
