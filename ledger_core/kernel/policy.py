@@ -6,14 +6,14 @@ alone, also after any blob has been erased.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ledger_core.kernel import digests
 from ledger_core.kernel.digests import DigestHex, Prefix
 from ledger_core.kernel.records import Record
-from ledger_core.kernel.types import ContractId, Count, Digest, MicroNats, PartsOfU, Ppm
+from ledger_core.kernel.types import MAX_INTEGER, ContractId, Count, Digest, MicroNats, PartsOfU, Ppm
 
 
 class TierBases(Record):
@@ -45,7 +45,7 @@ class Policy(Record):
     """Equivalence bound under which a measured `null` may lower a declared weight."""
     prior_failures: Count
     prior_successes: Count
-    quorum: Count = Field(ge=1)
+    quorum: Annotated[int, Field(ge=1, le=MAX_INTEGER)]
     """K: pairwise independent origins that retract a target."""
     require_majority: bool
     """Whether independent contradictors must outnumber independent supporters (the target's origin is one)."""

@@ -12,7 +12,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
-from ledger_core.kernel.errors import CanonicalError, StatementError, TrustFieldError
+from ledger_core.kernel.errors import StatementError, TrustFieldError
 
 MAX_BYTES = 1 << 20
 """Largest canonical record, in bytes."""
@@ -34,7 +34,7 @@ def explain(error: ValidationError) -> StatementError:
     first = complaints[0]
     value = repr(first["input"])
     shown = value if len(value) <= 80 else value[:77] + "..."  # noqa: PLR2004 - one line of a terminal
-    return StatementError(f"{_place(first)}: {first['msg']} (got {shown})")
+    return StatementError(f"{_place(first)}: {first['msg'].removeprefix('Value error, ')} (got {shown})")
 
 
 def _place(complaint: ErrorDetails) -> str:
@@ -53,8 +53,6 @@ class Record(BaseModel):
             return cls(**fields)
         except ValidationError as error:
             raise explain(error) from error
-        except CanonicalError as error:
-            raise StatementError(f"{cls.__name__}: {error}") from error
 
     @classmethod
     def decode(cls, data: bytes) -> Self:
@@ -65,8 +63,6 @@ class Record(BaseModel):
             record = cls.model_validate_json(data)
         except ValidationError as error:
             raise explain(error) from error
-        except CanonicalError as error:
-            raise StatementError(f"{cls.__name__}: {error}") from error
         if record.canonical_bytes() != data:
             raise StatementError(f"{cls.__name__}: the bytes are not the canonical encoding of what they say")
         return record

@@ -13,6 +13,7 @@ from typing import Annotated, NewType, TypeVar
 
 from pydantic import AfterValidator, Field
 
+from ledger_core.kernel.errors import CanonicalError
 from ledger_core.kernel.text import check_foreign_name, check_text
 from ledger_core.kernel.timestamps import check_timestamp
 
@@ -34,10 +35,22 @@ _POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)+")
 _Item = TypeVar("_Item")
 
 
+def _located(check: Callable[[str], str]) -> Callable[[str], str]:
+    """``check`` as a validator whose refusal names the field: pydantic gives a place to a ValueError only."""
+
+    def validate(value: str) -> str:
+        try:
+            return check(value)
+        except CanonicalError as error:
+            raise ValueError(str(error)) from error
+
+    return validate
+
+
 def _check_fact_text(value: str) -> str:
     if not value or len(value.encode()) > _MAX_FACT_BYTES:
         raise ValueError(f"a source-fact part has 1 to {_MAX_FACT_BYTES} bytes; digest what is longer")
-    return check_text(value)
+    return _located(check_text)(value)
 
 
 def _check_pointer(value: str) -> str:
@@ -64,7 +77,7 @@ ArmName = Annotated[str, Field(pattern=r"^[0-9a-z][0-9a-z_.-]{0,127}$")]
 Family = Annotated[str, Field(pattern=r"^(\*|[a-z][a-z0-9_.-]{0,127})$")]
 """A predicate family; ``*`` is the default one."""
 
-ForeignName = Annotated[str, Field(min_length=1), AfterValidator(check_foreign_name)]
+ForeignName = Annotated[str, Field(min_length=1), AfterValidator(_located(check_foreign_name))]
 """A tool, model or media type as its owner spells it: NFC, at most 256 bytes."""
 
 FactText = Annotated[str, AfterValidator(_check_fact_text)]
@@ -73,7 +86,7 @@ FactText = Annotated[str, AfterValidator(_check_fact_text)]
 Pointer = Annotated[str, AfterValidator(_check_pointer)]
 """An RFC 6901 pointer to a member, of 2 to 512 bytes: the empty pointer would spell the whole document a second way."""
 
-Timestamp = Annotated[str, AfterValidator(check_timestamp)]
+Timestamp = Annotated[str, AfterValidator(_located(check_timestamp))]
 Ppm = Annotated[int, Field(ge=0, le=PPM)]
 PartsOfU = Annotated[int, Field(ge=0, le=U)]
 MicroNats = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field, TypeAdapter, ValidationError
 
 from ledger_core.kernel.content import ContentRef
-from ledger_core.kernel.errors import CanonicalError, StatementError
+from ledger_core.kernel.errors import StatementError
 from ledger_core.kernel.records import MAX_BYTES, Record, explain
 from ledger_core.kernel.statements.control import (
     BlobErased,
@@ -82,8 +82,6 @@ def decode_statement(data: bytes) -> Statement:
         statement = _ADAPTER.validate_json(data)
     except ValidationError as error:
         raise explain(error) from error
-    except CanonicalError as error:
-        raise StatementError(str(error)) from error
     if statement.encoded != data:
         raise StatementError(f"{statement.kind}: the bytes are not the canonical encoding of what they say")
     return statement

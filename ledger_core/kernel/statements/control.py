@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -21,7 +21,7 @@ class LedgerGenesisBody(Record):
     policy_digest: Digest
     """Digest of the first policy that will be activated."""
     scope: Scope
-    shard_count: Count = Field(ge=1, le=65535)
+    shard_count: Annotated[int, Field(ge=1, le=65535)]
 
 
 class LedgerGenesis(Envelope):
