@@ -1,0 +1,244 @@
+"""Arms as rows: accounting, every metric with its intervals, outcomes, paired contrasts and outcome changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evals.criteria import CriteriaBook
+from evals.metrics import (
+    ANSWER_METRICS,
+    Accounting,
+    Contrast,
+    Measurement,
+    Metric,
+    contrast,
+    group_by,
+    measure,
+)
+from evals.report import commands
+from evals.report.commands import BOTH
+from evals.report.data import (
+    AccountingRow,
+    ArmRow,
+    ChangeTable,
+    ContrastRow,
+    Estimate,
+    OutcomeRow,
+    Probability,
+)
+from evals.statistics import PairedTable, holm
+from evals.trials import Outcome, TrialRecord
+
+ARM_ORDER = (
+    *("1", "1w", "1m", "1o", "1r", "1i", "1l"),
+    *("2v1", "2b", "2", "2k", "2d", "2t", "2m", "2c", "2x", "3"),
+)
+"""As the design's table lists them; unknown arms follow in alphabetical order."""
+
+PAIRS = (("2", "1"), ("2", "1o"), ("2", "2v1"), ("2", "2k"), ("2m", "2"), ("3", "2"), ("3", "2x"))
+"""Secondary contrasts, left − right."""
+
+CHANGES = (("1", "2"), ("2k", "2"), ("2m", "2"), ("2", "3"))
+"""Outcome changes, from rows to columns."""
+
+_MAIN = "base"
+_COUNT_METRICS = tuple(metric for metric in Metric if metric not in ANSWER_METRICS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Stratum:
+    """A population of scenarios; premise order `both` pools them."""
+
+    family: str
+    variant: str
+    premise_order: str
+
+    def where(self) -> Mapping[str, str]:
+        """As a filter of the lake's scenarios."""
+        return {"family": self.family, "variant": self.variant, "premise_order": self.premise_order}
+
+
+Strata = Mapping[Stratum, Mapping[str, tuple[TrialRecord, ...]]]
+
+
+def arm_rank(arm: str) -> tuple[int, str]:
+    """Sort key of an arm."""
+    return (ARM_ORDER.index(arm) if arm in ARM_ORDER else len(ARM_ORDER), arm)
+
+
+def strata(records: Iterable[TrialRecord]) -> Strata:
+    """Trials by population and arm; where both premise orders occur, pooled and apart."""
+    found: dict[Stratum, dict[str, tuple[TrialRecord, ...]]] = {}
+    for (family, variant), members in group_by(records, lambda r: (r.family, r.variant)).items():
+        orders = sorted({record.premise_order for record in members}, reverse=True)
+        for order in [BOTH, *orders] if len(orders) > 1 else orders:
+            chosen = [record for record in members if order in (BOTH, record.premise_order)]
+            arms = group_by(chosen, lambda r: (r.arm,))
+            ranked = sorted((arm for (arm,) in arms), key=arm_rank)
+            found[Stratum(family=family, variant=variant, premise_order=order)] = {arm: arms[arm,] for arm in ranked}
+    return found
+
+
+def accounting_rows(records: Iterable[TrialRecord]) -> tuple[AccountingRow, ...]:
+    """Where the planned trials of each family and arm went."""
+    groups = group_by(records, lambda r: (r.family, r.arm))
+    rows = []
+    for family, arm in sorted(groups, key=lambda key: (key[0], arm_rank(key[1]))):
+        found = Accounting.of(groups[family, arm])
+        rows.append(
+            AccountingRow(
+                family=family,
+                arm=arm,
+                planned=found.planned,
+                scored=found.scored,
+                errored=found.errored,
+                unscored=found.unscored,
+                retried=found.retried,
+                command=commands.outcomes({"family": family}, arm),
+            )
+        )
+    return tuple(rows)
+
+
+def metric_rows(found: Strata, book: CriteriaBook) -> tuple[ArmRow, ...]:
+    """Every metric that is defined for at least one arm of a population."""
+    rows: list[ArmRow] = []
+    for stratum, arms in found.items():
+        for metric in Metric:
+            measured = {arm: measure(metric, trials) for arm, trials in arms.items()}
+            measured = {arm: m for arm, m in measured.items() if m.valued or (metric in ANSWER_METRICS and m.missing)}
+            rows += [arm_row(stratum, arm, m, _threshold(book, stratum, metric, arm)) for arm, m in measured.items()]
+    return tuple(rows)
+
+
+def arm_row(stratum: Stratum, arm: str, found: Measurement, threshold: float | None) -> ArmRow:
+    """One measurement as a row."""
+    return ArmRow(
+        family=stratum.family,
+        variant=stratum.variant,
+        premise_order=stratum.premise_order,
+        metric=found.metric.value,
+        arm=arm,
+        events=found.events,
+        valued=found.valued,
+        missing=found.missing,
+        clusters=found.clusters,
+        exact=Estimate.of(found.exact),
+        plot=Estimate.of(found.plot),
+        clustered=Estimate.of(found.clustered),
+        bounds=Estimate.of(found.bounds),
+        threshold=threshold,
+        command=commands.measurement(found.metric, stratum.where(), arm),
+    )
+
+
+def _threshold(book: CriteriaBook, stratum: Stratum, metric: Metric, arm: str) -> float | None:
+    orders = {"any": (BOTH, "none")}
+    for criterion in book.criteria:
+        for part in criterion.parts:
+            if (
+                (part.metric, part.family, part.left, part.right) == (metric, stratum.family, arm, None)
+                and part.variant in ("any", stratum.variant)
+                and stratum.premise_order in orders.get(part.order, (part.order,))
+            ):
+                return part.threshold
+    return None
+
+
+def outcome_rows(found: Strata) -> tuple[OutcomeRow, ...]:
+    """How the answers of each arm on each population divide."""
+    return tuple(
+        OutcomeRow(
+            family=stratum.family,
+            variant=stratum.variant,
+            premise_order=stratum.premise_order,
+            arm=arm,
+            counts=tuple((outcome.value, sum(t.outcome is outcome for t in trials)) for outcome in Outcome),
+            command=commands.outcomes(stratum.where(), arm),
+        )
+        for stratum, arms in found.items()
+        for arm, trials in arms.items()
+    )
+
+
+def contrast_rows(found: Strata) -> tuple[ContrastRow, ...]:
+    """Secondary contrasts on every population, Holm over all of them by the sign-flip p-value."""
+    measured = [
+        (stratum, left, right, contrast(metric, arms[left], arms[right]))
+        for stratum, arms in found.items()
+        for metric in _contrasted(stratum)
+        for left, right in PAIRS
+        if left in arms and right in arms
+    ]
+    measured = [row for row in measured if row[3].pairs]
+    adjusted = holm([c.sign_flip for *_, c in measured])
+    return tuple(
+        _contrast_row(stratum, left, right, c, Probability.of(p))
+        for (stratum, left, right, c), p in zip(measured, adjusted, strict=True)
+    )
+
+
+def _contrasted(stratum: Stratum) -> Sequence[Metric]:
+    """What is compared: answers where a premise was planted, claims where the trial counts them."""
+    if stratum.premise_order == "none":
+        return tuple(m for m in _COUNT_METRICS if m not in (Metric.EDGE_RECALL, Metric.FALSE_EDGE))
+    if stratum.variant == _MAIN:
+        return (Metric.PERSISTENCE, Metric.ACCURACY)
+    return (Metric.PERSISTENCE, Metric.THIRD_VALUE)
+
+
+def _contrast_row(stratum: Stratum, left: str, right: str, found: Contrast, adjusted: Probability) -> ContrastRow:
+    table = found.table if isinstance(found.table, PairedTable) else None
+    cells = (table.both, table.left_only, table.right_only, table.neither) if table else (None,) * 4
+    both, left_only, right_only, neither = (None if cell is None else round(cell) for cell in cells)
+    return ContrastRow(
+        family=stratum.family,
+        variant=stratum.variant,
+        premise_order=stratum.premise_order,
+        metric=found.metric.value,
+        left=left,
+        right=right,
+        pairs=found.pairs,
+        incomplete=found.incomplete,
+        clusters=found.clusters,
+        both=both,
+        left_only=left_only,
+        right_only=right_only,
+        neither=neither,
+        clustered=Estimate.of(found.clustered),
+        tango=Estimate.of(found.tango),
+        newcombe=Estimate.of(found.newcombe),
+        bounds=Estimate.of(found.bounds),
+        mcnemar=Probability.of(found.mcnemar),
+        sign_flip=Probability.of(found.sign_flip),
+        holm=adjusted,
+        command=commands.pairs(stratum.where(), left, right),
+    )
+
+
+def change_tables(found: Strata) -> tuple[ChangeTable, ...]:
+    """Outcome in one arm against outcome in another, on populations with a planted premise, orders pooled."""
+    tables = []
+    for stratum, arms in found.items():
+        if stratum.premise_order != BOTH:
+            continue
+        for left, right in CHANGES:
+            if left in arms and right in arms:
+                tables.append(_change_table(stratum, left, right, arms))
+    return tuple(tables)
+
+
+def _change_table(stratum: Stratum, left: str, right: str, arms: Mapping[str, Sequence[TrialRecord]]) -> ChangeTable:
+    after = {trial.cell: trial.outcome for trial in arms[right]}
+    moves = [(trial.outcome, after[trial.cell]) for trial in arms[left] if trial.cell in after]
+    seen = [outcome for outcome in Outcome if any(outcome in move for move in moves)]
+    return ChangeTable(
+        family=stratum.family,
+        variant=stratum.variant,
+        left=left,
+        right=right,
+        outcomes=tuple(outcome.value for outcome in seen),
+        counts=tuple(tuple(sum(move == (a, b) for move in moves) for b in seen) for a in seen),
+        command=commands.pairs(stratum.where(), left, right),
+    )

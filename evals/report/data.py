@@ -1,0 +1,275 @@
+"""The one document a report is made from: everything it prints, and nothing about time, host or run.
+
+Versioned and closed; a reader of another version is refused. Text is cleaned at the door (a lone surrogate from a
+broken tokenizer must not abort the report), numbers are finite, and "no estimate" is a value with a reason.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from evals.errors import ReportError
+from evals.report.evidence import Cascade, PersistedRow, StabilityRow, Transcript, WhatIfRow
+from evals.report.fields import Count, Number, Row, Text, VerdictName
+from evals.statistics import Interval, PValue, Undefined
+
+SCHEMA = "veritas-report-v1"
+
+
+class Estimate(Row):
+    """An interval, or why there is none; the six figures are all present or all ``None``."""
+
+    estimate: Number | None
+    low: Number | None
+    high: Number | None
+    method: Text | None
+    n: Count | None
+    level: Number | None
+    undefined: Text | None
+    """The reason; ``None`` where there is an interval."""
+
+    @classmethod
+    def of(cls, found: Interval | Undefined | None) -> Estimate:
+        """From a statistic's result; ``None`` is a figure that was never computed."""
+        if isinstance(found, Interval):
+            return cls(
+                estimate=found.estimate,
+                low=found.low,
+                high=found.high,
+                method=found.method,
+                n=found.n,
+                level=found.level,
+                undefined=None,
+            )
+        reason = found.reason if isinstance(found, Undefined) else "not computed"
+        return cls(estimate=None, low=None, high=None, method=None, n=None, level=None, undefined=reason)
+
+
+class Probability(Row):
+    """A p-value with its method, or why there is none."""
+
+    value: Number | None
+    method: Text | None
+    undefined: Text | None
+
+    @classmethod
+    def of(cls, found: PValue | Undefined) -> Probability:
+        """From a test's result."""
+        if isinstance(found, PValue):
+            return cls(value=found.value, method=found.method, undefined=None)
+        return cls(value=None, method=None, undefined=found.reason)
+
+
+class ModelIdentity(Row):
+    """Which weights answered, down to the file."""
+
+    name: Text
+    file: Text
+    quantisation: Text
+    digest: Text
+    dtype: Text
+    decoding: Text
+
+
+class Identity(Row):
+    """What was run, in names and digests that do not depend on when or where."""
+
+    title: Text
+    agent: Text
+    generator_version: Text
+    policy: Text
+    gate: Text
+    registration_digest: Text
+    model: ModelIdentity
+
+
+class ProvenanceRow(Row):
+    """One ingredient of the evaluation and whether it is known by construction or was produced by the system."""
+
+    what: Text
+    status: Literal["oracle", "real", "simulated", "scripted"]
+    note: Text
+
+
+class PartRow(Row):
+    """One bound of a criterion against its threshold."""
+
+    name: Text
+    metric: Text
+    left: Text
+    right: Text | None
+    direction: Literal["upper-below", "lower-above"]
+    threshold: Number
+    verdict: VerdictName
+    units: Count
+    complete: Count
+    incomplete: Count
+    wordings: Count
+    power: Number
+    """At the smallest effect of interest with every wording counted once."""
+    interval: Estimate
+    pessimistic: Estimate
+    optimistic: Estimate
+    closed: Estimate
+    """Closed form over trials, printed beside the deciding interval."""
+    newcombe: Estimate
+    mcnemar: Probability
+    command: Text
+
+
+class CriterionRow(Row):
+    """A registered criterion and its verdict."""
+
+    id: Text
+    title: Text
+    verdict: VerdictName
+    hypothesis: Text
+    estimand: Text
+    population: Text
+    errors: Text
+    alpha: Number
+    power: Number
+    parts: tuple[PartRow, ...]
+    reasons: tuple[Text, ...]
+    command: Text
+
+
+class RefusalRow(Row):
+    """A criterion of the design that this run did not register."""
+
+    id: Text
+    title: Text
+    kind: Literal["too small for a verdict", "not in this run"]
+    reason: Text
+
+
+class AccountingRow(Row):
+    """Where the planned trials of one family and arm went."""
+
+    family: Text
+    arm: Text
+    planned: Count
+    scored: Count
+    errored: Count
+    unscored: Count
+    retried: Count
+    command: Text
+
+
+class ArmRow(Row):
+    """One metric of one arm on one population."""
+
+    family: Text
+    variant: Text
+    premise_order: Text
+    metric: Text
+    arm: Text
+    events: Number
+    valued: Count
+    missing: Count
+    clusters: Count
+    exact: Estimate
+    plot: Estimate
+    clustered: Estimate
+    bounds: Estimate
+    threshold: Number | None
+    """Of a criterion that reads exactly this proportion."""
+    command: Text
+
+
+class OutcomeRow(Row):
+    """How the answers of one arm on one population divide."""
+
+    family: Text
+    variant: Text
+    premise_order: Text
+    arm: Text
+    counts: tuple[tuple[Text, Count], ...]
+    """Every outcome in a fixed order, zeros included."""
+    command: Text
+
+
+class ContrastRow(Row):
+    """A paired comparison left − right; secondary, Holm-adjusted over all rows of the report."""
+
+    family: Text
+    variant: Text
+    premise_order: Text
+    metric: Text
+    left: Text
+    right: Text
+    pairs: Count
+    incomplete: Count
+    clusters: Count
+    both: Count | None
+    left_only: Count | None
+    right_only: Count | None
+    neither: Count | None
+    clustered: Estimate
+    tango: Estimate
+    newcombe: Estimate
+    bounds: Estimate
+    mcnemar: Probability
+    sign_flip: Probability
+    holm: Probability
+    command: Text
+
+
+class ChangeTable(Row):
+    """Outcome in one arm (rows) against the outcome of the same units in another (columns)."""
+
+    family: Text
+    variant: Text
+    left: Text
+    right: Text
+    outcomes: tuple[Text, ...]
+    counts: tuple[tuple[Count, ...], ...]
+    command: Text
+
+
+class ReportData(Row):
+    """Everything the report prints."""
+
+    schema_name: Literal["veritas-report-v1"] = Field(alias="schema")
+    identity: Identity
+    headline: Text
+    exit_code: int
+    competence: ArmRow | None
+    competence_threshold: Number
+    criteria: tuple[CriterionRow, ...]
+    refused: tuple[RefusalRow, ...]
+    provenance: tuple[ProvenanceRow, ...]
+    accounting: tuple[AccountingRow, ...]
+    arms: tuple[ArmRow, ...]
+    outcomes: tuple[OutcomeRow, ...]
+    contrasts: tuple[ContrastRow, ...]
+    changes: tuple[ChangeTable, ...]
+    persisted: tuple[PersistedRow, ...]
+    cascades: tuple[Cascade, ...]
+    stability: tuple[StabilityRow, ...]
+    what_if: tuple[WhatIfRow, ...]
+    transcripts: tuple[Transcript, ...]
+
+    def to_json(self) -> str:
+        """One spelling a document: sorted keys, no NaN, a final newline."""
+        document = self.model_dump(mode="json", by_alias=True)
+        return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1, sort_keys=True) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> ReportData:
+        """Read a ``report.json``.
+
+        Raises:
+            ReportError: not JSON, another schema version, or a field that is missing, unknown or outside its range.
+        """
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(step) for step in first["loc"]) or "document"
+            raise ReportError(
+                f"not a {SCHEMA} document: {where}: {first['msg']}; build it again with `veritas report`"
+            ) from error

@@ -1,0 +1,28 @@
+"""Field types of the report's document: cleaned text, finite rounded numbers, closed frozen rows."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from evals.report.text import clean
+
+
+def _rounded(value: float) -> float:
+    """Six decimals: more than any n here can carry, fewer than two machines' libraries disagree on."""
+    return round(value, 6) + 0.0
+
+
+Text = Annotated[str, BeforeValidator(lambda value: clean(value) if isinstance(value, str) else value)]
+Number = Annotated[float, Field(allow_inf_nan=False), AfterValidator(_rounded)]
+Count = Annotated[int, Field(ge=0)]
+Belief = Annotated[int, Field(ge=0, le=1_000_000_000)]
+"""Parts of 10⁹, as the fold computes them."""
+VerdictName = Literal["PASS", "INCONCLUSIVE", "KILL", "INVALID"]
+
+
+class Row(BaseModel):
+    """A frozen record with exactly its fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
