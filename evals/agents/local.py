@@ -1,0 +1,113 @@
+"""The default agent and the evidence: a small language model on this machine, greedy, in exact tokens."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from attribution.errors import AttributionError
+from evals.agents.base import Answer, Choice, Fault
+from evals.prompts import AssembledPrompt
+from evals.trials import ForcedChoice
+from ledger_core.kernel import digests
+from ledger_core.kernel.digests import Prefix
+
+if TYPE_CHECKING:
+    from attribution.models import LanguageModel
+
+MAX_ANSWER_TOKENS = 20
+SENTENCE_END = ". "
+
+
+class LocalAgent:
+    """Greedy answers of a local model: one sentence, one line, at most twenty tokens.
+
+    Equal prompts are answered once: the key of the cache holds the weights digest, the dtype, the decoding limits and
+    the exact ids.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        frame = model.chat_template_pieces
+        self._stop_ids = frozenset({frame.start, frame.end, *model.tokenize("\n"), *model.tokenize("\n\n")})
+        self._answers: dict[str, Answer | Fault] = {}
+        self._choices: dict[str, Choice | Fault] = {}
+
+    @property
+    def name(self) -> str:
+        """Model, quantisation and dtype."""
+        files = self._model.files
+        return f"local {files.name} {files.quantisation} {self._model.dtype}"
+
+    def answer(self, prompt: AssembledPrompt) -> Answer | Fault:
+        """The greedy continuation, up to the end of its first sentence; a prompt that does not fit is a fault."""
+        key = self._key("answer", prompt.ids)
+        if key not in self._answers:
+            self._answers[key] = self._generate(prompt)
+        return self._answers[key]
+
+    def _generate(self, prompt: AssembledPrompt) -> Answer | Fault:
+        try:
+            ids = self._model.generate(prompt.ids, MAX_ANSWER_TOKENS, stop_ids=self._stop_ids, stop_text=SENTENCE_END)
+        except (AttributionError, RuntimeError) as error:
+            return _fault(error)
+        return Answer(self._model.detokenize(ids).decode(errors="replace"), ids)
+
+    def forced_choice(
+        self, prompt: AssembledPrompt, own_stem: str, candidates: Mapping[ForcedChoice, Sequence[str]]
+    ) -> Choice | Fault:
+        """The likeliest candidate at the slot after ``prompt`` and ``own_stem``; ties go to the label listed first."""
+        labels = {label: tuple(values) for label, values in candidates.items() if values}
+        values = [value for listed in labels.values() for value in listed]
+        if not values:
+            return Fault("a forced choice needs at least one candidate value")
+        prefix = (*prompt.ids, *self._model.tokenize(own_stem))
+        key = self._key("choice", prefix, *(value for value in values), *labels)
+        if key not in self._choices:
+            self._choices[key] = self._choose(prefix, labels, values)
+        return self._choices[key]
+
+    def _choose(
+        self, prefix: tuple[int, ...], labels: Mapping[ForcedChoice, tuple[str, ...]], values: Sequence[str]
+    ) -> Choice | Fault:
+        continuations = [self._model.tokenize(f" {value}") for value in values]
+        longest = max(len(ids) for ids in continuations)
+        if len(prefix) + longest > self._model.context_window:
+            return Fault(
+                f"a prompt of {len(prefix)} tokens and a value of {longest} exceed the context window of "
+                f"{self._model.context_window}"
+            )
+        try:
+            scored = dict(zip(values, continuation_scores(self._model.model, prefix, continuations), strict=True))
+        except RuntimeError as error:
+            return _fault(error)
+        preferred = max(labels, key=lambda label: max(scored[value] for value in labels[label]))
+        return Choice(preferred, scored)
+
+    def _key(self, purpose: str, ids: Sequence[int], *texts: str) -> str:
+        identity = (purpose, self._model.files.weights_digest, self._model.dtype, str(MAX_ANSWER_TOKENS), SENTENCE_END)
+        parts = [part.encode() for part in (*identity, *texts)]
+        return digests.framed_hex(Prefix.CONFIG, [*parts, struct.pack(f">{len(ids)}I", *ids)])
+
+
+def continuation_scores(model: Any, prefix: Sequence[int], continuations: Sequence[Sequence[int]]) -> list[float]:
+    """Log-probabilities of the continuations after ``prefix``, in nats; one pass over the prefix serves all."""
+    import torch
+
+    longest = max(len(ids) for ids in continuations)
+    padded = torch.tensor([[*ids, *[0] * (longest - len(ids))] for ids in continuations])
+    with torch.inference_mode():
+        first = model(torch.tensor([list(prefix)]), use_cache=True, logits_to_keep=1)
+        logits = first.logits.expand(len(continuations), 1, -1)
+        if longest > 1:
+            cache = first.past_key_values
+            cache.batch_repeat_interleave(len(continuations))
+            rest = model(padded[:, :-1], cache=cache, use_cache=True).logits
+            logits = torch.cat([logits, rest], dim=1)
+        chosen = logits.double().log_softmax(dim=-1).gather(2, padded[:, :, None])[:, :, 0]
+    return [float(chosen[row, : len(ids)].sum()) for row, ids in enumerate(continuations)]
+
+
+def _fault(error: Exception) -> Fault:
+    return Fault(f"{type(error).__name__}: {error}".splitlines()[0][:200])

@@ -1,0 +1,207 @@
+"""The families: what each plants, entry by entry.
+
+A builder is a pure function of a :class:`Slot`; :mod:`evals.scenarios.generate` spreads slots over wordings, premise
+orders and variants. At most five ablatable entries a trajectory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from evals.scenarios.base import (
+    GENERATOR_VERSION,
+    CompactStep,
+    JudgeStep,
+    Question,
+    Scenario,
+    ScenarioEntry,
+    Step,
+)
+from evals.scenarios.cast import ASK, Cast, cast, introduce
+from evals.scenarios.draw import Draw
+from evals.scenarios.wordings import Topic, topics
+from evals.trials import PremiseOrder
+
+_CORRECTIONS = ("correction-a", "correction-b")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in the plan: which wording, order and variant scenario ``index`` has."""
+
+    family: str
+    seed: int
+    index: int
+    place: int
+    """Number of the wording."""
+    order: PremiseOrder
+    variant: str
+
+    @property
+    def topic(self) -> Topic:
+        """The wording."""
+        return topics()[self.place]
+
+    @property
+    def draw(self) -> Draw:
+        """A fresh stream of draws; it does not know the variant, so that variants of one scenario share their text."""
+        return Draw(GENERATOR_VERSION, self.family, self.seed, self.index)
+
+    def scenario(
+        self,
+        entries: tuple[ScenarioEntry, ...],
+        *,
+        then: tuple[Step, ...] = (),
+        question: Question | None,
+        wording: str,
+    ) -> Scenario:
+        """The scenario of ``entries``, of further steps, and of the question if there is one."""
+        asked = () if question is None else (ASK,)
+        return Scenario(
+            entries=entries,
+            family=self.family,
+            generator=GENERATOR_VERSION,
+            index=self.index,
+            order=self.order,
+            question=question,
+            seed=self.seed,
+            steps=(*introduce(entries), *then, *asked),
+            variant=self.variant,
+            wording=wording,
+        )
+
+
+def planted_premise(slot: Slot) -> Scenario:
+    """A sealed false premise, one or two claims built on it, two independent corrections.
+
+    Variant `corrections-leave`: after the verdict a compaction takes the corrections out of the context.
+    """
+    drawn = cast(slot.draw, slot.topic)
+    premise = drawn.premise("premise", "premise", drawn.false)
+    first = drawn.claim("claim-1", "dependent", slot.topic.claim, drawn.false, declared=("premise",), used=("premise",))
+    built: tuple[ScenarioEntry, ...]
+    lead: tuple[ScenarioEntry, ...] = ()
+    if slot.place // 2 % 2:
+        parents = ("premise", "claim-1")
+        second = drawn.claim("claim-2", "dependent", slot.topic.dependent, drawn.false, declared=parents, used=parents)
+        built = (premise, first, second)
+    elif slot.place // 4 % 2:
+        lead, built = (drawn.task(),), (premise, first)
+    else:
+        built = (premise, drawn.filler(), first)
+    corrections = (drawn.correction("a"), drawn.correction("b"))
+    ordered = (*built, *corrections) if slot.order == "premise-first" else (*corrections, *built)
+    leave: tuple[Step, ...] = (
+        (CompactStep(drops=_CORRECTIONS, step="compact"),) if slot.variant == "corrections-leave" else ()
+    )
+    return slot.scenario(
+        (*lead, *ordered),
+        then=(_verdict("premise"), *leave),
+        question=drawn.question(true=drawn.true, false=drawn.false),
+        wording=slot.topic.id,
+    )
+
+
+def mixed_parents(slot: Slot) -> Scenario:
+    """A claim declares two parents about one place and uses one; the corrections retract one of the two.
+
+    Variant `used-retracted`: the claim must fall. Variant `unused-retracted`: the claim is true and must survive.
+    """
+    draw = slot.draw
+    about = cast(draw, slot.topic)
+    beside = cast(draw, slot.topic.sibling, entity=about.entity)
+    if slot.variant == "used-retracted":
+        said, false = about.false, about.false
+        used = about.premise("used", "premise", said)
+        unused = beside.premise("unused", "filler", beside.true)
+        wrong, target = about, "used"
+    else:
+        said, false = about.true, None
+        used = about.premise("used", "support", said)
+        unused = beside.premise("unused", "premise", beside.false)
+        wrong, target = beside, "unused"
+    claim = about.claim(
+        "claim-1",
+        "dependent" if target == "used" else "unrelated",
+        slot.topic.claim,
+        said,
+        declared=("used", "unused"),
+        used=("used",),
+    )
+    parents = (used, unused) if slot.place // 2 % 2 else (unused, used)
+    corrections = (wrong.correction("a"), wrong.correction("b"))
+    built = (*parents, claim)
+    return slot.scenario(
+        (*built, *corrections) if slot.order == "premise-first" else (*corrections, *built),
+        then=(_verdict(target),),
+        question=about.question(true=about.true, false=false),
+        wording=f"{slot.topic.id}.{slot.topic.sibling.id}",
+    )
+
+
+def null(slot: Slot) -> Scenario:
+    """A claim that no entry supports, short or long; two of four variants name its place in a distractor."""
+    draw = slot.draw
+    about = cast(draw, slot.topic)
+    template = slot.topic.claim
+    if slot.variant.startswith("long"):
+        template = f"{template.removesuffix('.')}, {slot.topic.group.long_tail}."
+    context: list[ScenarioEntry] = []
+    if slot.variant.endswith("distractor"):
+        beside = cast(draw, slot.topic.sibling, entity=about.entity)
+        context.append(beside.premise("distractor", "distractor", beside.true))
+    others = [topic for topic in topics() if topic.group != slot.topic.group and topic.pool != slot.topic.pool]
+    taken = [about.entity]
+    while len(context) < _NULL_CONTEXT:
+        topic = draw.pick(others)
+        others = [other for other in others if other.group != topic.group]
+        foreign = cast(draw, topic, avoid=tuple(taken))
+        taken.append(foreign.entity)
+        context.append(foreign.premise(f"foreign-{len(taken) - 1}", "filler", foreign.true))
+    place = draw.below(len(context))
+    claim = about.claim("claim-1", "unsupported", template, about.false, declared=(), used=())
+    return slot.scenario((*context[place:], *context[:place], claim), question=None, wording=slot.topic.id)
+
+
+_NULL_CONTEXT = 4
+
+
+def competence(slot: Slot) -> Scenario:
+    """The corrections alone, with a filler before or after them: can the model read its context at all?"""
+    drawn = cast(slot.draw, slot.topic)
+    corrections = (drawn.correction("a"), drawn.correction("b"))
+    entries = (*corrections, drawn.filler()) if slot.index % 2 else (drawn.filler(), *reversed(corrections))
+    return slot.scenario(tuple(entries), question=drawn.question(true=drawn.true, false=None), wording=slot.topic.id)
+
+
+def _verdict(target: str) -> JudgeStep:
+    return JudgeStep(candidates=_CORRECTIONS, step="judge", target=target)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """How a family is built and over what it is spread."""
+
+    build: Callable[[Slot], Scenario]
+    orders: tuple[PremiseOrder, ...]
+    variants: tuple[str, ...]
+    """Spread evenly, unless one is asked for."""
+    on_request: tuple[str, ...] = ()
+    """Built only when asked for by name: same text as the others, other steps."""
+
+
+_BOTH: tuple[PremiseOrder, ...] = ("premise-first", "corrections-first")
+
+FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {
+        "planted-premise": Family(planted_premise, _BOTH, ("base",), on_request=("corrections-leave",)),
+        "mixed-parents": Family(mixed_parents, _BOTH, ("used-retracted", "unused-retracted")),
+        "null": Family(null, ("none",), ("short", "long-distractor", "long", "short-distractor")),
+        "competence": Family(competence, ("none",), ("base",)),
+    }
+)
+"""Family name -> how to make it."""
+
+__all__ = ["FAMILIES", "Cast", "Family", "Slot"]
