@@ -8,19 +8,21 @@ from attribution.decision.config import RuleConfig
 from attribution.decision.cuts import decide, final_statistic
 from attribution.decision.effects import plan_design_states
 from attribution.decision.floor import FinalStatistic, Floor, Undefined, calibrate
-from attribution.decision.verdicts import ClaimDecision, Cut, Label, UnitVerdict
+from attribution.decision.floor_table import FloorTable
+from attribution.decision.seed_v4 import decide_seed_v4
+from attribution.decision.verdicts import ClaimDecision, UnitVerdict
 
 __all__ = [
     "ClaimDecision",
-    "Cut",
     "FinalStatistic",
     "Floor",
-    "Label",
+    "FloorTable",
     "RuleConfig",
     "Undefined",
     "UnitVerdict",
     "calibrate",
     "decide",
+    "decide_seed_v4",
     "final_statistic",
     "plan_design_states",
 ]

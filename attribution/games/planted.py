@@ -146,7 +146,7 @@ def anchored_copies(units: int, strength: float, anchor: int, causes: tuple[int,
     chosen = list(causes)
 
     def support(facts: Facts) -> ArrayLike:
-        return facts[:, anchor] & facts[:, chosen].any(axis=1)
+        return np.asarray(facts[:, anchor] & facts[:, chosen].any(axis=1))
 
     labels = ((anchor, "necessary"), *((unit, "redundant-with") for unit in causes))
     return _game("anchored-copies", (units, strength), (anchor, *causes), labels, support)
@@ -166,7 +166,7 @@ def suppressor(units: int, strength: float, cause: int, against: int) -> Planted
     """One unit carries the claim, another speaks against it with half the strength."""
 
     def support(facts: Facts) -> ArrayLike:
-        return facts[:, cause] - 0.5 * facts[:, against]
+        return np.asarray(facts[:, cause] - 0.5 * facts[:, against])
 
     truth = Truth(frozenset([cause]), frozenset([frozenset([cause])]), ((cause, "necessary"),), frozenset([against]))
     return PlantedGame("suppressor", units, support, strength, truth)
@@ -185,7 +185,7 @@ def saturating(units: int, strength: float, causes: tuple[int, ...]) -> PlantedG
     chosen = list(causes)
 
     def support(facts: Facts) -> ArrayLike:
-        return 1.0 - 0.25 ** facts[:, chosen].sum(axis=1)
+        return np.asarray(1.0 - 0.25 ** facts[:, chosen].sum(axis=1))
 
     labels = tuple((unit, "redundant-with") for unit in causes)
     return _game("saturating", (units, strength), causes, labels, support)
