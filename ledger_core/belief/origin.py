@@ -73,6 +73,11 @@ def cluster_of(seal: SealMintedBody, policy: Policy) -> str:
             f"the policy clusters origins by suffix list {policy.suffix_list_digest}, installed is {installed}; "
             "install the publicsuffixlist release that the policy was written for"
         )
+    return seal_cluster(seal)
+
+
+def seal_cluster(seal: SealMintedBody) -> str:
+    """:func:`cluster_of` by the installed list, whatever a policy says: for grouping, never for judging."""
     if seal.reach == "local" or (seal.origin_host is None and seal.attestation == "imported"):
         return _tool_cluster(seal.tool)
     return ADDRESS_CLUSTER if seal.origin_host is None else host_cluster(seal.origin_host)

@@ -74,3 +74,8 @@ def successor_fact(namespace: str, subject: str, predecessor: str | None) -> Sou
 def trial_fact(namespace: str, scenario: str, arm: str, agent: str, repeat: int) -> SourceFact:
     """A trial: (scenario, arm, agent, repeat)."""
     return _fact(namespace, scenario, arm, agent, repeat)
+
+
+def receipt_fact(namespace: str, verdict: str, *subject: str) -> SourceFact:
+    """A receipt: (verdict, what of its consequences it reports)."""
+    return _fact(namespace, verdict, *subject)
