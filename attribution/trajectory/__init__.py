@@ -16,7 +16,7 @@ from attribution.trajectory.records import (
     TrajectoryUnit,
     Wording,
 )
-from attribution.trajectory.scores import ClaimGame, MaskScores, TrajectoryScores
+from attribution.trajectory.scores import ClaimGame, TrajectoryScores
 
 __all__ = [
     "TEMPLATE",
@@ -24,7 +24,6 @@ __all__ = [
     "ClaimGame",
     "ContextItem",
     "Generation",
-    "MaskScores",
     "Trajectory",
     "TrajectoryClaim",
     "TrajectoryScores",

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from attribution.blocks import BlockCache, make_blocks, score_blocks
-from attribution.contrast import contrast, log_probability
+from attribution.contrast import contrast
 from attribution.games.base import PRESENT, States, Values
 from attribution.layout import TokenLayout
 from attribution.scorers.base import Scorer
 from attribution.trajectory.records import Trajectory, TrajectoryClaim
-
-
-@dataclass(frozen=True, slots=True)
-class MaskScores:
-    """All targets of a trajectory under one mask, in nats."""
-
-    contrast: Values
-    """``float64[target]``: log-odds of the claim against its foils, or its log-probability where it has none."""
-    log_probability: Values
-    """``float64[target]``: log-probability of the whole claim."""
 
 
 class TrajectoryScores:
@@ -36,7 +27,7 @@ class TrajectoryScores:
         self.trajectory = trajectory
         self._scorer = scorer
         self._cache = cache
-        self._rows: dict[bytes, MaskScores] = {}
+        self._rows: dict[bytes, Values] = {}
 
     def require(self, states: States) -> None:
         """Score the masks of ``states`` (``uint8[mask, unit]``) that are not known yet."""
@@ -46,17 +37,16 @@ class TrajectoryScores:
         layout = self.trajectory.layout
         masks = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(len(keys), len(layout.units))
         tables = score_blocks(self._scorer, layout, make_blocks(self._scorer, layout, masks), self._cache)
-        table = np.concatenate(tables)
-        for key, odds, logs in zip(keys, contrast(layout, table), log_probability(layout, table), strict=True):
-            self._rows[key] = MaskScores(odds, logs)
+        for key, odds in zip(keys, contrast(layout, np.concatenate(tables)), strict=True):
+            self._rows[key] = odds
 
-    def under(self, states: States) -> list[MaskScores]:
-        """Scores under each mask of ``states``, in order."""
+    def under(self, states: States) -> list[Values]:
+        """``float64[target]`` under each mask of ``states``, in order: log-odds against the foils, or ``log p`` without any."""
         self.require(states)
         return [self._rows[row.tobytes()] for row in states]
 
-    def known(self, mask: States) -> MaskScores | None:
-        """Scores under one mask (``uint8[unit]``), if it was scored."""
+    def known(self, mask: States) -> Values | None:
+        """``float64[target]`` under one mask (``uint8[unit]``), if it was scored."""
         return self._rows.get(mask.tobytes())
 
     def cut_behind(self, target: int) -> TrajectoryScores:
@@ -83,23 +73,19 @@ class ClaimGame:
         return self._claim.units
 
     def values(self, states: States) -> Values:
-        """Log-odds in nats, ``float64[mask]``."""
-        return np.array([row.contrast[target] for row, target in self._under(states)], dtype=np.float64)
-
-    def log_probabilities(self, states: States) -> Values:
-        """Log-probability of the whole claim in nats, ``float64[mask]``: what the ContextCite surrogate is fitted to."""
-        return np.array([row.log_probability[target] for row, target in self._under(states)], dtype=np.float64)
-
-    def _under(self, states: States) -> list[tuple[MaskScores, int]]:
+        """Log-odds of the claim against its foils, or its log-probability where it has none, in nats: ``float64[mask]``."""
         whole = np.full((len(states), len(self._shared.trajectory.units)), PRESENT, dtype=np.uint8)
         whole[:, : self._claim.units] = states
         known = [self._shared.known(row) for row in whole]
-        if all(row is not None for row in known):
-            return [(row, self._claim.target) for row in known if row is not None]
-        own = self._own_scores()
-        width = len(own.trajectory.layout.units)
-        alone = iter(own.under(np.stack([row[:width] for row, seen in zip(whole, known, strict=True) if seen is None])))
-        return [(next(alone), 0) if row is None else (row, self._claim.target) for row in known]
+        fresh = [row for row, scores in zip(whole, known, strict=True) if scores is None]
+        alone: Iterator[Values] = iter(())
+        if fresh:
+            own = self._own_scores()
+            width = len(own.trajectory.layout.units)
+            alone = iter(own.under(np.stack([row[:width] for row in fresh])))
+        return np.array(
+            [next(alone)[0] if scores is None else scores[self._claim.target] for scores in known], dtype=np.float64
+        )
 
     def _own_scores(self) -> TrajectoryScores:
         if self._own is None:
