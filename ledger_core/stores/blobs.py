@@ -111,18 +111,20 @@ class FileBlobStore:
             by_digest[digest] = data
         with storage_errors(self._folder):
             self._prepare()
-            folders = {self._put_one(digest, data) for digest, data in by_digest.items()}
-            for folder in sorted(folders):
+            touched = [self._path(digest).parent for digest, data in by_digest.items() if self._put_one(digest, data)]
+            for folder in sorted(set(touched)):
                 sync_directory(folder)
         self._durable.update(by_digest)
         return tuple(order)
 
-    def _put_one(self, digest: str, data: bytes) -> Path:
-        """Bring ``data`` under its name; the caller makes the name durable."""
+    def _put_one(self, digest: str, data: bytes) -> bool:
+        """Bring ``data`` under its name; whether the caller still has to make the name durable."""
         path = self._path(digest)
         if path.exists() and digests.body_hex(path.read_bytes()) == digest:
+            if digest in self._durable:
+                return False
             _sync_file(path)  # another writer may have died between rename and fsync of its directory
-            return path.parent
+            return True
         make_directories(path.parent)
         handle, name = tempfile.mkstemp(prefix=digest[:16], dir=self._temporary)
         try:
@@ -134,7 +136,7 @@ class FileBlobStore:
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
-        return path.parent
+        return True
 
     def _prepare(self) -> None:
         if self._ready:
