@@ -111,8 +111,8 @@ def _departure_from_nfc(value: str) -> int:
     if misplaced is not None:
         return misplaced
     normal: str = unicodedata2.normalize("NFC", value)
-    pairs = zip(value, normal, strict=False)
-    return next((i for i, (ours, theirs) in enumerate(pairs) if ours != theirs), min(len(value), len(normal)) - 1)
+    # Neither is the other's beginning: NFC drops nothing, and the beginning of an NFC string is NFC.
+    return next(i for i, (ours, theirs) in enumerate(zip(value, normal, strict=False)) if ours != theirs)
 
 
 def _kind(char: str) -> str:

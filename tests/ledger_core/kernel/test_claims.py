@@ -71,6 +71,8 @@ def test_a_blank_line_separates_texts_without_fences_and_tables(one: str, other:
         ("Dr. Smith met Mrs. Jones vs. Mr. X.", ["Dr. Smith met Mrs. Jones vs. Mr. X."]),
         ("J. K. Rowling and the U.S. Senate.", ["J. K. Rowling and the U.S. Senate."]),
         ("So John F. Kennedy, Dr. A. Who.", ["So John F. Kennedy, Dr. A. Who."]),
+        ('It was so\n"J. Smith" wrote.', ["It was so\n", '"J. Smith" wrote.']),
+        ('so  "B. Then', ['so  "B. ', "Then"]),
         ("The answer is B. The rest is (C). Or A. No.", ["The answer is B. ", "The rest is (C). ", "Or A. No."]),
         ("See e.g. Smith, i.e. Ann (cf. Bob).", ["See e.g. Smith, i.e. Ann (cf. Bob)."]),
         ("See No. 5, Fig. 3, p. 7, Jan. 2.", ["See No. 5, Fig. 3, p. 7, Jan. 2."]),
