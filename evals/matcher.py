@@ -7,13 +7,14 @@ The matcher is typed: numbers are compared as numbers, dates as days, names as w
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from evals.errors import ScenarioError
 from evals.mentions import READERS, Mention, ValueKind, proper_nouns
 from evals.trials import Outcome
 
-__all__ = ["Expected", "Reading", "ValueKind", "match", "own_stem", "read_answer"]
+__all__ = ["Expected", "Reading", "ValueKind", "match", "read_answer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ class Expected:
 
     def __post_init__(self) -> None:
         """Read the values once, so that a malformed one never turns into a wrong answer."""
-        if self.false is not None and self.canonical(self.false) == self.canonical(self.true):
+        true = self.canonical(self.true)
+        if self.false is not None and self.canonical(self.false) == true:
             raise ScenarioError(f"the false value {self.false!r} and the true value {self.true!r} are the same")
 
     @property
@@ -60,10 +62,17 @@ class Expected:
 class Reading:
     """An answer, read."""
 
+    text: str
+    """The answer in NFC; places of mentions are places in it."""
     outcome: Outcome
     asserted: tuple[Mention, ...]
-    """Values asserted, in order of appearance; the text before the first is the answer's own stem."""
+    """Values asserted, in order of appearance."""
     denied: tuple[Mention, ...]
+
+    @property
+    def own_stem(self) -> str:
+        """What the model itself said before the first value it asserts; empty where it asserts none."""
+        return self.text[: self.asserted[0].start].rstrip() if self.asserted else ""
 
 
 _BOUNDARY = re.compile(
@@ -103,11 +112,11 @@ def read_answer(expected: Expected, answer: str) -> Reading:
     An asserted expected value decides; then an abstention; then any other asserted value of the kind. A denial with
     nothing asserted is an abstention: the answer commits to no value.
     """
-    mentions = READERS[expected.kind](answer, expected.known)
-    denied = tuple(m for m in mentions if expected.kind is not ValueKind.YES_NO and _is_denied(answer, m))
+    text = unicodedata.normalize("NFC", answer)
+    mentions = READERS[expected.kind](text, expected.known)
+    denied = tuple(m for m in mentions if expected.kind is not ValueKind.YES_NO and _is_denied(text, m))
     asserted = tuple(m for m in mentions if m not in denied)
-    outcome = _outcome(expected, answer, asserted, denied)
-    return Reading(outcome, asserted, denied)
+    return Reading(text, _outcome(expected, text, asserted, denied), asserted, denied)
 
 
 def _outcome(expected: Expected, answer: str, asserted: tuple[Mention, ...], denied: tuple[Mention, ...]) -> Outcome:
@@ -154,8 +163,3 @@ def _is_denied(text: str, mention: Mention) -> bool:
     stop = min((b.start() for b in _BOUNDARY.finditer(text) if b.start() >= mention.stop), default=len(text))
     before, after = text[start : mention.start], text[mention.stop : stop]
     return bool(_DENIES_BEFORE.search(before) or _DENIES_AFTER.search(after))
-
-
-def own_stem(answer: str, reading: Reading) -> str:
-    """What the model itself said before the first value it asserts; empty where it asserts none."""
-    return answer[: reading.asserted[0].start].rstrip() if reading.asserted else ""

@@ -7,6 +7,7 @@ statement: the first takes entries out of the context, the second is the questio
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -63,6 +64,12 @@ class ScenarioEntry(Record):
     value: Text | None
     """The value the text states; null where it states none."""
 
+    @model_validator(mode="after")
+    def _states_its_value(self) -> ScenarioEntry:
+        if self.value is not None and re.search(rf"(?<!\w){re.escape(self.value)}(?!\w)", self.text) is None:
+            raise ValueError(f"the text of {self.key} does not state its value {self.value!r}")
+        return self
+
     @property
     def stem(self) -> str:
         """The text before its value: what a constrained claim is continued from.
@@ -72,7 +79,8 @@ class ScenarioEntry(Record):
         """
         if self.value is None:
             raise ScenarioError(f"{self.key} states no value, so it has no stem")
-        return self.text[: self.text.rindex(self.value)].rstrip()
+        *_, last = re.finditer(rf"(?<!\w){re.escape(self.value)}(?!\w)", self.text)
+        return self.text[: last.start()].rstrip()
 
 
 class SealStep(Record):

@@ -152,7 +152,7 @@ def null(slot: Slot) -> Scenario:
     if slot.variant.endswith("distractor"):
         beside = cast(draw, slot.topic.sibling, entity=about.entity)
         context.append(beside.premise("distractor", "distractor", beside.true))
-    others = [topic for topic in topics() if topic.group != slot.topic.group and topic.pool != slot.topic.pool]
+    others = [topic for topic in topics() if topic.group != slot.topic.group and not _alike(topic, slot.topic)]
     taken = [about.entity]
     while len(context) < _NULL_CONTEXT:
         topic = draw.pick(others)
@@ -166,6 +166,12 @@ def null(slot: Slot) -> Scenario:
 
 
 _NULL_CONTEXT = 4
+_IN_DIGITS = frozenset({"number", "date"})
+
+
+def _alike(left: Topic, right: Topic) -> bool:
+    """Whether a value of one could be read as a value of the other."""
+    return left.pool == right.pool or {left.pool, right.pool} <= _IN_DIGITS
 
 
 def competence(slot: Slot) -> Scenario:
