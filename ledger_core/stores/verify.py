@@ -2,17 +2,18 @@
 
 The walk recomputes, for each event in order: its offset and position, the decoding gate, the event id, the receipt, the
 chain link, and the rules of appending over what came before; then the ends of the logs, the store's own indexes, every
-blob, and, where the caller injects the fold, the receipts that state conclusions. What lies after the last head that
-somebody else keeps can still be truncated unseen by whoever owns the file.
+blob, and the receipts of conclusions against the fold. What lies after the last head that somebody else keeps can still
+be cut off unseen by whoever owns the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NoReturn
 
+from ledger_core.belief.receipts import PolicyOf, ReceiptMismatch, check_receipts
 from ledger_core.kernel import digests, log
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.digests import Prefix
@@ -20,6 +21,7 @@ from ledger_core.kernel.errors import (
     AppendError,
     CollisionError,
     LedgerError,
+    PolicyError,
     StatementError,
     StoreError,
     UnknownReferenceError,
@@ -27,14 +29,15 @@ from ledger_core.kernel.errors import (
 )
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import LogFamily, Statement, content_refs, family_of
-from ledger_core.kernel.statements.control import BlobErased, LedgerGenesis
+from ledger_core.kernel.statements.control import BlobErased, LedgerGenesis, PolicyActivated
+from ledger_core.kernel.types import EventId
 from ledger_core.stores.index import Index
 from ledger_core.stores.ledger import Ledger
 from ledger_core.stores.protocols import BlobStatus, StoredEvent
 from ledger_core.stores.rules import SHARD, check_rules
 
-Fold = Callable[[Sequence[Statement], Policy], Sequence[str]]
-"""Compares receipts that state conclusions with the recomputed ones; returns one line per disagreement."""
+ReceiptCheck = Callable[[Iterable[Statement], PolicyOf], Sequence[ReceiptMismatch]]
+"""Compares the evidence log's receipts of conclusions with those that the fold gives."""
 
 
 class DivergenceKind(StrEnum):
@@ -73,7 +76,7 @@ class DivergenceKind(StrEnum):
     BLOB_ERASED = "blob-erased"
     """Erased without a `blob.erased` that says so."""
     FOLD = "fold"
-    """A receipt of a conclusion differs from what the statements give."""
+    """A cascade or reputation receipt differs from what the statements give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,8 @@ class VerificationReport:
             raise VerificationError(f"the ledger does not verify: {self.first_divergence}; restore a backup")
 
 
-def verify(ledger: Ledger, *, fold: Fold | None = None) -> VerificationReport:
-    """Walk ``ledger``; never raises for what is wrong with it."""
+def verify(ledger: Ledger, *, check: ReceiptCheck = check_receipts) -> VerificationReport:
+    """Walk ``ledger``; never raises for what is wrong with it. ``check`` recomputes receipts of conclusions."""
     walk = _Walk(ledger)
     divergence = None
     try:
@@ -122,8 +125,7 @@ def verify(ledger: Ledger, *, fold: Fold | None = None) -> VerificationReport:
         walk.evidence()
         walk.index()
         walk.content()
-        if fold is not None:
-            walk.conclusions(fold)
+        walk.conclusions(check)
     except _DivergedError as found:
         divergence = found.divergence
     return VerificationReport(
@@ -299,11 +301,30 @@ class _Walk:
         detail = f"content {ref.digest} of {ref.byte_length} bytes ({ref.media_type})"
         _diverge(kind, event.family, event.offset, event.event_id, detail)
 
-    def conclusions(self, fold: Fold) -> None:
-        """Receipts that state conclusions against the recomputed ones."""
-        disagreements = fold([event.statement for event in self._index.added], self._ledger.policy())
-        if disagreements:
-            _diverge(DivergenceKind.FOLD, "evidence", None, None, disagreements[0])
+    def conclusions(self, check: ReceiptCheck) -> None:
+        """Receipts of conclusions, under the policy that was in force when each verdict was filed."""
+        evidence = [event for event in self._index.added if event.family == "evidence"]
+
+        def policy_of(verdict: EventId) -> Policy:
+            filed = self._index.event(verdict)
+            in_force = None if filed is None else self._index.event(str(filed.receipt.policy_head))
+            if in_force is None or not isinstance(in_force.statement, PolicyActivated):
+                raise PolicyError(f"verdict {verdict} was filed while no policy was in force")
+            return in_force.statement.body.policy
+
+        try:
+            mismatches = check([event.statement for event in evidence], policy_of)
+        except LedgerError as error:
+            _diverge(DivergenceKind.FOLD, "evidence", None, None, f"conclusions cannot be recomputed: {error}")
+        for mismatch in mismatches:
+            verdict = None if mismatch.verdict is None else self._index.event(mismatch.verdict)
+            _diverge(
+                DivergenceKind.FOLD,
+                "evidence",
+                None if verdict is None else verdict.offset,
+                mismatch.verdict,
+                f"{len(mismatch.found)} receipts say {list(mismatch.found)}, the fold gives {list(mismatch.expected)}",
+            )
 
 
 def _diverge(

@@ -271,9 +271,6 @@ class Story:
             target=target,
             verdict=second.event_id,
         )
-        adjusted = verdicts.ReputationAdjustedBody.make(
-            cluster="alpha.example", failures=1, family="*", successes=0, target=target
-        )
         self._tell(
             "verifier",
             verdict_gamma=second,
@@ -281,8 +278,20 @@ class Story:
                 verdicts.IndependenceAssessed, facts.pair_fact(NAMESPACE, *pair), independent
             ),
             fired=self._receipt(verdicts.CascadeFired, second, "fired", fired),
-            adjusted=self._receipt(verdicts.ReputationAdjusted, second, "alpha.example/*", adjusted),
+            adjusted=self._adjusted(second, "alpha", 0, 1),
+            adjusted_beta=self._adjusted(second, "beta", 1, 0),
+            adjusted_gamma=self._adjusted(second, "gamma", 1, 0),
         )
+
+    def _adjusted(self, verdict: Statement, source: str, successes: int, failures: int) -> Statement:
+        body = verdicts.ReputationAdjustedBody.make(
+            cluster=f"{source}.example",
+            failures=failures,
+            family="*",
+            successes=successes,
+            target=self.id("observed_alpha"),
+        )
+        return self._receipt(verdicts.ReputationAdjusted, verdict, f"{source}.example/*", body)
 
     def _receipt(self, kind: type[Statement], verdict: Statement, part: str, body: Record) -> Statement:
         return self._author.write(kind, _fact(verdict.event_id, part), body)
