@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 
 from ledger_core.kernel.claims import CiteKind, find_cites
@@ -13,8 +14,8 @@ _TEMPLATE = None
 
 
 @dataclass(slots=True)
-class _Call:
-    """The latest call under an id: the unit it opened, and what stands for it when it is cited."""
+class Call:
+    """A tool call: the unit it opened, and what stands for it when it is cited."""
 
     unit: int
     entry: str
@@ -36,7 +37,10 @@ class Context:
     _question: int | None = None
     """Index of the last user message."""
     _observed: list[str] = field(default_factory=list)
-    _calls: dict[str | None, _Call] = field(default_factory=dict)
+    _calls: dict[str | None, Call] = field(default_factory=dict)
+    """The latest call under each id."""
+    _unanswered: dict[str | None, deque[Call]] = field(default_factory=dict)
+    """Calls of the last response that have no result yet: some sources give their calls equal ids, or none."""
 
     def add_system(self, entry: str) -> None:
         """A system prompt."""
@@ -55,15 +59,25 @@ class Context:
 
     def add_call(self, entry: str, call_id: str | None, tool: str, arguments: tuple[bytes, str]) -> None:
         """A tool call."""
-        self._calls[call_id] = _Call(self.add_claim(entry), entry, tool, arguments)
+        call = Call(self.add_claim(entry), entry, tool, arguments)
+        self._calls[call_id] = call
+        self._unanswered.setdefault(call_id, deque()).append(call)
 
-    def call(self, call_id: str | None) -> _Call | None:
-        """The latest call under ``call_id``."""
-        return self._calls.get(call_id)
+    def begin_response(self) -> None:
+        """A model call begins: results from now on answer its calls."""
+        self._unanswered.clear()
+
+    def call(self, call_id: str | None) -> Call | None:
+        """The call that the next result under ``call_id`` answers; None where the transcript shows none."""
+        waiting = self._unanswered.get(call_id)
+        return waiting[0] if waiting else self._calls.get(call_id)
 
     def add_result(self, entry: str, call_id: str | None) -> None:
         """A tool's result, in the unit of its call where the transcript shows one."""
-        call = self._calls.get(call_id)
+        call = self.call(call_id)
+        waiting = self._unanswered.get(call_id)
+        if waiting:
+            waiting.popleft()
         self._observed.append(entry)
         if call is None:
             self._entries.append((entry, self._new_unit()))
@@ -89,7 +103,7 @@ class Context:
         """
         cited: list[set[str]] = [set() for _ in claims]
         index = 0
-        for cite in find_cites(response, [call_id for call_id in self._calls if call_id]):
+        for cite in find_cites(response, [call_id for call_id in self._calls if call_id and call_id in response]):
             while index < len(claims) and claims[index].byte_stop <= cite.start:
                 index += 1
             if index == len(claims) or cite.start < claims[index].byte_start:

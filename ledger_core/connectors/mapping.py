@@ -117,7 +117,7 @@ class _RecordWriter:
 
     def _observed(self, step: int, message: Message) -> None:
         call = self._context.call(message.answers)
-        tool = self._scrubber.name(message.tool, _UNKNOWN if call is None else call.tool)
+        tool = self._scrubber.name(message.tool or (_UNKNOWN if call is None else call.tool))
         result = self._put(self._scrubber.blob(message.text, TEXT))
         body = SealMintedBody.make(
             args=self._put(unknown_arguments() if call is None else call.arguments),
@@ -130,7 +130,7 @@ class _RecordWriter:
             reacquisition=None,
             result=result,
             runner="foreign",
-            source_id=self._scrubber.name(f"{self._source}:{tool}", self._source),
+            source_id=self._scrubber.name(f"{self._source}:{tool}"),
             tool=tool,
         )
         fact = call_fact(self._namespace, self._key, step, safe_id(message.answers or "none"))
@@ -142,13 +142,14 @@ class _RecordWriter:
         self._context.add_result(observed.event_id, message.answers)
 
     def _generated(self, step: int, message: Message) -> None:
+        self._context.begin_response()
         response = prepare_response(message, self._scrubber)
         body = GenerationRecordedBody.make(
             attestation="imported",
             claims=response.claims,
             context=self._context.regions(),
             decoding="unknown",
-            model=self._scrubber.name(message.model, _UNKNOWN),
+            model=self._scrubber.name(message.model or _UNKNOWN),
             policy=None,
             prompt_tokens=None,
             renderer=None,

@@ -26,9 +26,6 @@ ROLES: Mapping[str, Role] = MappingProxyType(
 )
 """A message's role as it is written -> what it is here."""
 
-LEGACY_CALL = "function_call"
-"""Stands for the id of a call of the first function-calling API, which gave none."""
-
 _TEXT_PARTS: Mapping[str, str] = MappingProxyType(
     {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 )
@@ -75,11 +72,10 @@ def _message(message: Mapping[str, object], dialect: Dialect) -> Message:
         raise RecordError(f"its role is {stated!r:.40}; known: {', '.join(ROLES)}")
     text = content_text(dialect.text(message))
     if role == "tool":
-        legacy = LEGACY_CALL if stated == "function" else None
         return Message(
             role=role,
             text=text,
-            answers=optional_text(message.get("tool_call_id")) or legacy,
+            answers=optional_text(message.get("tool_call_id")),
             tool=optional_text(message.get("name")) or optional_text(message.get("function")),
             outcome=dialect.outcome(message, text),
         )
@@ -127,7 +123,7 @@ def _calls(message: Mapping[str, object]) -> tuple[ToolCall, ...]:
     legacy = message.get("function_call")
     if legacy:
         function = mapping(legacy, "`function_call`")
-        calls.append(_named(function.get("name"), function.get("arguments"), LEGACY_CALL))
+        calls.append(_named(function.get("name"), function.get("arguments"), None))
     return tuple(calls)
 
 

@@ -5,6 +5,7 @@ Redaction comes first, so that nothing after it (ranges, claims, cites) ever see
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -29,40 +30,39 @@ class Scrubber:
 
     redactions: Counter[str] = field(default_factory=Counter)
     withheld: int = 0
+    _names: dict[str, str] = field(default_factory=dict)
 
     def text(self, text: str) -> str:
         """``text`` without secrets."""
-        result = redact(text)
-        self.redactions.update(dict(result.found))
-        self.withheld += result.withheld is not None
-        return result.text
+        return self.blob(text, TEXT)[0].decode()
 
     def blob(self, text: str, media_type: str) -> Blob:
-        """``text`` without secrets, as bytes; what was withheld whole is no JSON any more."""
-        result = self.text(text)
-        is_withheld = media_type == JSON and result != text and not result.startswith(("{", "[", '"'))
-        return result.encode(), TEXT if is_withheld else media_type
+        """``text`` without secrets, as bytes; what was withheld whole is text, whatever it was."""
+        result = redact(text)
+        self.redactions.update(dict(result.found))
+        if result.withheld is not None:
+            self.withheld += 1
+            media_type = TEXT
+        return result.text.encode(), media_type
 
-    def name(self, name: str | None, otherwise: str) -> str:
-        """A foreign name as a statement may hold it: a secret or a forbidden character leaves its digest."""
-        if not name:
-            return otherwise
-        try:
-            return check_foreign_name(self.text(name))
-        except CanonicalError:
-            return digest_name(name)
+    def name(self, name: str) -> str:
+        """A foreign name as a statement may hold it: a forbidden character or too many leave its digest."""
+        if name not in self._names:
+            clean = self.text(name)
+            try:
+                self._names[name] = check_foreign_name(clean)
+            except CanonicalError:
+                self._names[name] = _digest(clean)
+        return self._names[name]
 
 
-def digest_name(name: str) -> str:
-    """A name that cannot stand in a statement."""
-    import hashlib
-
-    return "sha256:" + hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
+def _digest(name: str) -> str:
+    return "sha256:" + hashlib.sha256(name.encode()).hexdigest()
 
 
 def safe_id(value: str) -> str:
     """An id of the source for use in a key: one that looks like a secret leaves its digest."""
-    return digest_name(value) if scan(value) else value
+    return _digest(value) if scan(value) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def prepare_call(call: ToolCall, scrubber: Scrubber) -> PreparedCall:
     arguments = scrubber.blob(text, TEXT) if isinstance(text, str) else scrubber.blob(canonical(text).decode(), JSON)
     return PreparedCall(
         call_id=call.call_id,
-        tool=scrubber.name(call.name, "unknown"),
+        tool=scrubber.name(call.name),
         arguments=arguments,
         claim=scrubber.blob(call_json(call), JSON),
     )

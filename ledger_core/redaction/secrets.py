@@ -39,13 +39,14 @@ def redact(text: str) -> Redaction:
     """
     counts: Counter[str] = Counter()
     clean = text
+    findings = scan(clean)
     for _ in range(_PASSES):
-        findings = scan(clean)
         if not findings:
             break
         counts.update(finding.kind for finding in findings)
         clean = _replace(clean, findings)
-    remaining = next((finding.kind for finding in scan(clean)), None) or _hidden(clean)
+        findings = scan(clean)
+    remaining = findings[0].kind if findings else _hidden(clean)
     found = tuple(sorted(counts.items()))
     if remaining is not None:
         return Redaction(WITHHELD, found, f"{POLICY}: a secret of kind {remaining} remained after redaction")
