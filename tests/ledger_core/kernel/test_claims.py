@@ -96,6 +96,7 @@ def test_sentences(text: str, expected: list[str]) -> None:
         ("   ```\nA. B\n   ```", ["   ```\nA. B\n   ```"]),
         ("    ```\nSo. B", ["    ```\n", "So. ", "B"]),
         ("```A. B``` is code.\nC", ["```A. B``` is code.\n", "C"]),
+        ("```\n```\nSo. B", ["```\n```\n", "So. ", "B"]),
         ("```\nA\n```\n\n```\nB\n```", ["```\nA\n```\n\n", "```\nB\n```"]),
         ("```\nA. B\n``` C. D\n```", ["```\nA. B\n``` C. D\n```"]),
     ],

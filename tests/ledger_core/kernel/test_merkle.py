@@ -179,6 +179,15 @@ def test_what_is_no_subtree_is_refused(start: int, end: int, size: int, message:
             merkle.subtree_proof(LEAVES[:size], start, end)
 
 
+def test_the_largest_tree_has_proofs_of_sixty_four_hashes() -> None:
+    root = leaf = LEAVES[0]
+    for sibling in LEAVES[:64]:
+        root = merkle.node_hash(root, sibling)
+    merkle.verify_inclusion(leaf=leaf, index=0, size=2**64 - 1, proof=LEAVES[:64], root=root)
+    with pytest.raises(MerkleError, match="has 63 hashes instead of 64"):
+        merkle.verify_inclusion(leaf=leaf, index=0, size=2**64 - 1, proof=LEAVES[:63], root=root)
+
+
 def test_the_empty_subtree_lies_in_every_tree_and_proves_nothing() -> None:
     assert merkle.subtree_proof(LEAVES[:5], 2, 2) == ()
     empty = merkle.EMPTY_ROOT
