@@ -46,7 +46,11 @@ class Testimony:
 
 
 def testimony_of(index: LedgerIndex) -> Testimony:
-    """Collect live verdicts by target and the recorded independences."""
+    """Collect live verdicts by target and the recorded independences.
+
+    Assessments count whatever recipe made them: a pair is recorded once, and a later policy's recipe does not re-judge
+    it. Should two differ, the pair is not independent.
+    """
     filed: dict[str, dict[EventId, set[EventId]]] = {"contradict": defaultdict(set), "support": defaultdict(set)}
     for verdict in index.verdicts.values():
         if verdict.body.verdict in filed:

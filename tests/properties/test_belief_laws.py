@@ -50,7 +50,6 @@ def test_the_fold_agrees_with_the_naive_oracle(story, policy):
     assert view(fold(story.statements, policy)) == believe(story.statements, policy)
 
 
-@pytest.mark.invariant("§2.6", "§2.8")
 @laws
 @given(stories(), POLICIES, st.randoms(use_true_random=False))
 def test_order_and_repetition_do_not_matter(story, policy, shuffler):

@@ -38,7 +38,7 @@ def test_nothing_filed_leaves_every_entry_at_its_base():
     assert (given.belief, given.base) == (None, None)
 
 
-@pytest.mark.invariant("§2.4", "§2.5")
+@pytest.mark.invariant("§2.4", "§2.5", "§2.7")
 def test_the_planted_premise_cascade():
     book, premise, first, second, one, two = planted_premise()
     book.contradict(premise, one, two)

@@ -252,6 +252,7 @@ def test_a_desk_files_what_single_filings_would(story):
     assert twin.head() == ledger.head()
 
 
+@pytest.mark.invariant("§2.6")
 class TestCheckReceipts:
     def fired(self, story):
         ledger, ids = story
