@@ -160,7 +160,7 @@ def _nulls(
 
 
 def _opposing(probe: Probe, effects: PairedEffects, tau: float) -> frozenset[int]:
-    """Units that every design shows at ``−τ`` or below and whose deletion raises the claim by ``τ/2``.
+    """Units that every design shows at ``−τ`` or below and whose deletion raises the claim by ``τ``.
 
     Without the deletion, triples of true causes that alias onto an idle unit in both designs make it oppose.
     """
@@ -168,7 +168,7 @@ def _opposing(probe: Probe, effects: PairedEffects, tau: float) -> frozenset[int
         return frozenset()
     listed = [int(unit) for unit in np.flatnonzero(effects.upper() <= -tau)]
     raised = probe.without([[unit] for unit in listed]) - probe.full
-    return frozenset(unit for unit, gain in zip(listed, raised, strict=True) if gain >= tau / 2)
+    return frozenset(unit for unit, gain in zip(listed, raised, strict=True) if gain >= tau)
 
 
 def _unit(

@@ -123,8 +123,12 @@ def _weigh(case: Case, cost: dict[tuple[int, tuple[int, ...]], float], tau: floa
     ]
     passed = [(loss, swap) for loss, swap in checked if swap >= tau / 2]
     necessary = any(not loss.context for loss, _ in passed)
-    # Behind W a unit is redundant only if the claim does well without that unit alone.
-    behind = [loss.context for loss, _ in passed if loss.context and (case.alone < bars.decisive or not necessary)]
+    # Behind W a unit is redundant only if W's absence is what makes it decisive: additive causes are not.
+    behind = [
+        loss.context
+        for loss, _ in passed
+        if loss.context and (not necessary or loss.nats - case.alone >= bars.decisive)
+    ]
     decided = passed or checked
     return Evidence(
         unit=case.unit,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from importlib import resources
 from typing import Literal, Self
@@ -162,5 +163,4 @@ def shipped() -> FloorTable:
 
 def _rounded_up(nats: float) -> int:
     """Micro-nats, up to the next multiple of the statements' rounding: a floor never sinks by being written down."""
-    exact = round(nats * MICRO)
-    return -(-exact // ROUNDING_MICRO_NATS) * ROUNDING_MICRO_NATS
+    return math.ceil(nats * MICRO / ROUNDING_MICRO_NATS) * ROUNDING_MICRO_NATS

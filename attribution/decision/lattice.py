@@ -102,3 +102,13 @@ class Lattice:
                 if not any(cut <= chosen for cut in found) and not self.stands(chosen):
                     found.append(chosen)
         return found
+
+    def brinks(self, among: Collection[int]) -> list[frozenset[int]]:
+        """Maximal non-empty subsets of ``among`` without which the claim stands, the largest first."""
+        allowed = [unit for unit in self.pool if unit in among]
+        found: list[frozenset[int]] = []
+        for size in range(len(allowed), 0, -1):
+            for chosen in map(frozenset, combinations(allowed, size)):
+                if not any(chosen <= brink for brink in found) and self.stands(chosen):
+                    found.append(chosen)
+        return found

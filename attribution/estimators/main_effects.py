@@ -90,6 +90,6 @@ def _quantile(degrees: int, confidence: float) -> float:
     """Student's two-sided quantile; 0 without degrees of freedom, where nothing spreads."""
     if degrees == 0:
         return 0.0
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
-    return float(t.ppf((1 + confidence) / 2, degrees))
+    return float(stdtrit(degrees, (1 + confidence) / 2))

@@ -108,10 +108,10 @@ def single(units: int, strength: float, cause: int = 0) -> PlantedGame:
 
 def copies(units: int, strength: float, causes: tuple[int, ...]) -> PlantedGame:
     """Several units state the same fact: any one suffices. Two of them are the `redundant` case."""
-    chosen = list(causes)
+    chosen, together = list(causes), frozenset(causes)
     name = "redundant" if len(causes) == 2 else f"copies-{len(causes)}"  # noqa: PLR2004 - a pair
-    labels = tuple((unit, "redundant-with") for unit in causes)
-    return _game(name, (units, strength), causes, labels, lambda facts: facts[:, chosen].any(axis=1))
+    truth = Truth(together, frozenset([together]), tuple((unit, "redundant-with") for unit in causes))
+    return PlantedGame(name, units, lambda facts: facts[:, chosen].any(axis=1), strength, truth)
 
 
 def conjunctive(units: int, strength: float, causes: tuple[int, ...]) -> PlantedGame:
@@ -156,7 +156,7 @@ def paraphrase(units: int, strength: float, original: int, echo: int, share: flo
     """A duplicate in other words: alone it lends ``share`` of the support of the original."""
 
     def support(facts: Facts) -> ArrayLike:
-        return np.maximum(facts[:, original].astype(np.float64), share * facts[:, echo])
+        return np.asarray(np.maximum(facts[:, original], share * facts[:, echo]))
 
     labels = ((original, "redundant-with"), (echo, "redundant-with"))
     return _game("paraphrase", (units, strength), (original, echo), labels, support)
