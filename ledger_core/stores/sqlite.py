@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
@@ -171,9 +171,11 @@ class SqliteEventStore:
 
 
 def _close(connection: sqlite3.Connection, lock: FileLock) -> None:
-    # The last connection to close checkpoints by itself: that, too, only under the lock.
-    with lock.held():
+    # The last connection to close checkpoints by itself: that, too, only under the lock. Without the lock no checkpoint
+    # can happen either: the place is read-only, or a writer is at work and its connection outlives this one.
+    with suppress(StoreError), lock.held():
         connection.close()
+    connection.close()
 
 
 def _stored(row: _Row) -> StoredEvent:

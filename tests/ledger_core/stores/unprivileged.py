@@ -15,7 +15,7 @@ from ledger_core.kernel.statements.author import Author
 from ledger_core.kernel.statements.entries import EntryGiven, EntryGivenBody
 from ledger_core.stores import Ledger
 from ledger_core.stores.verify import verify
-from tests.ledger_core.story import NOW, SCOPE
+from tests.ledger_core.story import NOW, SCOPE, open_memory, tell
 
 
 def _say(line: object) -> None:
@@ -75,6 +75,13 @@ ACTS: dict[str, Callable[[Path], None]] = {
     "fill": _fill,
     "fill-blobs": _fill_blobs,
 }
+
+
+def warm_up() -> None:
+    """Import all that an act may need while the interpreter's own files can still be read."""
+    ledger = open_memory()
+    tell(ledger)
+    verify(ledger).require()
 
 
 def act(home: Path, name: str) -> None:
