@@ -2,15 +2,16 @@
 
 from ledger_core.belief.fold import fold
 from ledger_core.belief.origin import cluster_of
-from ledger_core.belief.policies import SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME, STRICT_CLUSTERS, policy_named
+from ledger_core.belief.policies import SEED_V4_CLUSTERS, STRICT_CLUSTERS, policy_named
 from ledger_core.belief.state import BeliefState, EntryState, FoldOptions, Hyperedge, PathStep, Retraction
+from ledger_core.belief.what_if import Fall, what_if
 
 __all__ = [
     "SEED_V4_CLUSTERS",
-    "SEED_V4_CLUSTERS_NAME",
     "STRICT_CLUSTERS",
     "BeliefState",
     "EntryState",
+    "Fall",
     "FoldOptions",
     "Hyperedge",
     "PathStep",
@@ -18,4 +19,5 @@ __all__ = [
     "cluster_of",
     "fold",
     "policy_named",
+    "what_if",
 ]

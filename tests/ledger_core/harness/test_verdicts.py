@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ledger_core.belief import SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME, fold
+from ledger_core.belief import SEED_V4_CLUSTERS, fold
+from ledger_core.belief.policies import SEED_V4_CLUSTERS_NAME
 from ledger_core.belief.receipts import check_receipts
 from ledger_core.harness.verdicts import VerdictDesk, file_verdict, reverse_verdict
 from ledger_core.kernel.content import TEXT
