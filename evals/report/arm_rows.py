@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evals.criteria import CriteriaBook
+from evals.criteria import Criterion, Part
 from evals.metrics import (
     ANSWER_METRICS,
     Accounting,
@@ -36,8 +36,11 @@ ARM_ORDER = (
 )
 """As the design's table lists them; unknown arms follow in alphabetical order."""
 
-PAIRS = (("2", "1"), ("2", "1o"), ("2", "2v1"), ("2", "2k"), ("2m", "2"), ("3", "2"), ("3", "2x"))
-"""Secondary contrasts, left − right."""
+ANSWER_PAIRS = (("2", "1"), ("2", "1o"), ("2", "2v1"), ("2", "2k"), ("2m", "2"), ("3", "2"))
+"""Secondary contrasts of answers, left − right."""
+
+EDGE_PAIRS = (("3", "2"), ("3", "2x"))
+"""Secondary contrasts of what a retraction invalidates: only arms whose edges differ can differ."""
 
 CHANGES = (("1", "2"), ("2k", "2"), ("2m", "2"), ("2", "3"))
 """Outcome changes, from rows to columns."""
@@ -101,18 +104,18 @@ def accounting_rows(records: Iterable[TrialRecord]) -> tuple[AccountingRow, ...]
     return tuple(rows)
 
 
-def metric_rows(found: Strata, book: CriteriaBook) -> tuple[ArmRow, ...]:
-    """Every metric that is defined for at least one arm of a population."""
+def metric_rows(found: Strata, criteria: Sequence[Criterion]) -> tuple[ArmRow, ...]:
+    """Every metric that is defined for at least one arm of a population, with the thresholds of the given criteria."""
     rows: list[ArmRow] = []
     for stratum, arms in found.items():
         for metric in Metric:
             measured = {arm: measure(metric, trials) for arm, trials in arms.items()}
             measured = {arm: m for arm, m in measured.items() if m.valued or (metric in ANSWER_METRICS and m.missing)}
-            rows += [arm_row(stratum, arm, m, _threshold(book, stratum, metric, arm)) for arm, m in measured.items()]
+            rows += [arm_row(stratum, arm, m, _deciding(criteria, stratum, metric, arm)) for arm, m in measured.items()]
     return tuple(rows)
 
 
-def arm_row(stratum: Stratum, arm: str, found: Measurement, threshold: float | None) -> ArmRow:
+def arm_row(stratum: Stratum, arm: str, found: Measurement, part: Part | None) -> ArmRow:
     """One measurement as a row."""
     return ArmRow(
         family=stratum.family,
@@ -128,21 +131,23 @@ def arm_row(stratum: Stratum, arm: str, found: Measurement, threshold: float | N
         plot=Estimate.of(found.plot),
         clustered=Estimate.of(found.clustered),
         bounds=Estimate.of(found.bounds),
-        threshold=threshold,
+        threshold=part.threshold if part else None,
+        threshold_direction=part.direction if part else None,
         command=commands.measurement(found.metric, stratum.where(), arm),
     )
 
 
-def _threshold(book: CriteriaBook, stratum: Stratum, metric: Metric, arm: str) -> float | None:
+def _deciding(criteria: Sequence[Criterion], stratum: Stratum, metric: Metric, arm: str) -> Part | None:
+    """The part of a criterion that reads exactly this proportion."""
     orders = {"any": (BOTH, "none")}
-    for criterion in book.criteria:
+    for criterion in criteria:
         for part in criterion.parts:
             if (
                 (part.metric, part.family, part.left, part.right) == (metric, stratum.family, arm, None)
                 and part.variant in ("any", stratum.variant)
                 and stratum.premise_order in orders.get(part.order, (part.order,))
             ):
-                return part.threshold
+                return part
     return None
 
 
@@ -168,7 +173,7 @@ def contrast_rows(found: Strata) -> tuple[ContrastRow, ...]:
         (stratum, left, right, contrast(metric, arms[left], arms[right]))
         for stratum, arms in found.items()
         for metric in _contrasted(stratum)
-        for left, right in PAIRS
+        for left, right in (ANSWER_PAIRS if metric in ANSWER_METRICS else EDGE_PAIRS)
         if left in arms and right in arms
     ]
     measured = [row for row in measured if row[3].pairs]

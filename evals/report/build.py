@@ -52,7 +52,7 @@ def build_report(evaluation: Evaluation, records: Iterable[TrialRecord], inputs:
         refused=refusal_rows(evaluation),
         provenance=inputs.provenance,
         accounting=accounting_rows(trials),
-        arms=metric_rows(found, book),
+        arms=metric_rows(found, [entry.criterion for entry in evaluation.registration.admitted]),
         outcomes=outcome_rows(found),
         contrasts=contrast_rows(found),
         changes=change_tables(found),
@@ -70,7 +70,7 @@ def _competence(evaluation: Evaluation) -> ArmRow | None:
         return None
     rule = evaluation.registration.book.competence
     stratum = Stratum(family=rule.family, variant="any", premise_order="none")
-    return arm_row(stratum, rule.arm, found, rule.threshold_ppm / MILLION)
+    return arm_row(stratum, rule.arm, found, None)
 
 
 def _transcripts(evaluation: Evaluation, trials: Sequence[TrialRecord], inputs: ReportInputs) -> tuple[Transcript, ...]:

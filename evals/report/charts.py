@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,10 +10,12 @@ from markupsafe import Markup
 
 from evals.report.svg import group, mark, picture, titled, words
 
-WIDTH = 860.0
-_LEFT = 176.0
-_RIGHT = 196.0
-_TOP = 30.0
+WIDTH = 940.0
+_RIGHT = 200.0
+_HEADROOM = 10.0
+_GOAL_HEADROOM = 32.0
+_LABEL_UNIT = 7.4
+"""Average advance of a label's character at 13 units."""
 _ROW = 24.0
 _SERIES_GAP = 13.0
 _AXIS = 34.0
@@ -70,6 +72,8 @@ class Goal:
 
     value: float
     direction: Literal["upper-below", "lower-above"]
+    subject: str
+    """Who must clear it, such as `arm 2`."""
 
 
 def forest(
@@ -83,9 +87,10 @@ def forest(
 ) -> Markup:
     """Estimates with their intervals on one axis, a threshold with its passing side shaded."""
     low, high = (0.0, 1.0) if scale == "share" else (-1.0, 1.0)
-    left, right = _LEFT, WIDTH - _RIGHT
+    left, right = _margin(line.label for line in lines), WIDTH - _RIGHT
+    ceiling = _HEADROOM if goal is None else _GOAL_HEADROOM
     heights = [_ROW + _SERIES_GAP * (max(1, len(line.dots)) - 1) for line in lines]
-    bottom = _TOP + sum(heights)
+    bottom = ceiling + sum(heights)
 
     def x(value: float) -> float:
         return left + (min(max(value, low), high) - low) / (high - low) * (right - left)
@@ -93,11 +98,13 @@ def forest(
     marks = []
     if goal is not None:
         edges = (left, x(goal.value)) if goal.direction == "upper-below" else (x(goal.value), right)
-        marks.append(mark("rect", x=edges[0], y=_TOP, width=edges[1] - edges[0], height=bottom - _TOP, fill="#eef6f1"))
-    marks += _axis(scale, x, bottom)
+        marks.append(
+            mark("rect", x=edges[0], y=ceiling, width=edges[1] - edges[0], height=bottom - ceiling, fill="#eef6f1")
+        )
+    marks += _axis(scale, x, ceiling, bottom)
     if goal is not None:
         marks += _goal_marks(goal, x(goal.value), bottom, scale)
-    top = _TOP
+    top = ceiling
     for line, height in zip(lines, heights, strict=True):
         weight = "600" if line.emphasis else "400"
         middle = top + height / 2
@@ -108,7 +115,7 @@ def forest(
             y = middle + (place - (len(line.dots) - 1) / 2) * _SERIES_GAP
             marks.append(_dot(dot, x, y, right))
         top += height
-    marks += _legend(series, bottom + _AXIS + 8) if len(series) > 1 else []
+    marks += _legend(series, left, bottom + _AXIS + 8) if len(series) > 1 else []
     extra = 22 if len(series) > 1 else 0
     spoken = "; ".join(f"{line.label}: {', '.join(dot.text for dot in line.dots)}" for line in lines)
     return picture(
@@ -116,13 +123,13 @@ def forest(
     )
 
 
-def _axis(scale: Scale, x: Position, bottom: float) -> list[str]:
+def _axis(scale: Scale, x: Position, top: float, bottom: float) -> list[str]:
     ticks = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0) if scale == "share" else (-1.0, -0.5, 0.0, 0.5, 1.0)
     marks = []
     for tick in ticks:
         strong = scale == "difference" and tick == 0.0
         colour = "#8b95a5" if strong else RULE
-        marks.append(mark("line", x1=x(tick), x2=x(tick), y1=_TOP, y2=bottom, stroke=colour, stroke_width=1.0))
+        marks.append(mark("line", x1=x(tick), x2=x(tick), y1=top, y2=bottom, stroke=colour, stroke_width=1.0))
         sign = "−" if tick < 0 else ("+" if tick > 0 and scale == "difference" else "")
         label = f"{sign}{abs(100 * tick):.0f}{' %' if scale == 'share' else ' pp'}"
         marks.append(words(label, x=x(tick), y=bottom + 18, text_anchor="middle", fill=MUTED, font_size=11.5))
@@ -135,16 +142,30 @@ def _goal_marks(goal: Goal, x: float, bottom: float, scale: Scale) -> list[str]:
     shown = f"{100 * goal.value:.0f}".replace("-", "−")
     anchor = "start" if x < WIDTH / 2 else "end"
     return [
-        mark("line", x1=x, x2=x, y1=_TOP - 8, y2=bottom, stroke=THRESHOLD, stroke_width=1.5, stroke_dasharray="5 3"),
+        mark(
+            "line",
+            x1=x,
+            x2=x,
+            y1=_GOAL_HEADROOM - 8,
+            y2=bottom,
+            stroke=THRESHOLD,
+            stroke_width=1.5,
+            stroke_dasharray="5 3",
+        ),
         words(
-            f"passes with {arrow} {shown} {unit}",
+            f"{goal.subject} passes with {arrow} {shown} {unit}".strip(),
             x=x,
-            y=_TOP - 14,
+            y=_GOAL_HEADROOM - 14,
             text_anchor=anchor,
             fill=THRESHOLD,
             font_size=11.5,
         ),
     ]
+
+
+def _margin(labels: Iterable[str]) -> float:
+    """Room for the longest label at the left."""
+    return 24.0 + _LABEL_UNIT * max((len(label) for label in labels), default=0)
 
 
 def _dot(dot: Dot, x: Position, y: float, right: float) -> str:
@@ -171,9 +192,8 @@ def _symbol(series: int, x: float, y: float) -> str:
     return mark("polygon", points=corners, fill=ACCENT)
 
 
-def _legend(series: Sequence[str], y: float) -> list[str]:
+def _legend(series: Sequence[str], x: float, y: float) -> list[str]:
     marks = []
-    x = _LEFT
     for place, name in enumerate(series):
         marks += [_symbol(place, x + 6, y), words(name, x=x + 18, y=y + 4, fill=MUTED, font_size=12)]
         x += 40 + 7 * len(name)
@@ -182,7 +202,7 @@ def _legend(series: Sequence[str], y: float) -> list[str]:
 
 def outcome_bars(rows: Sequence[tuple[str, Sequence[tuple[str, int]]]], *, identity: str, title: str) -> Markup:
     """One stacked bar a row: how the answers divide, errors and unread ones included."""
-    left, right = _LEFT, WIDTH - 60.0
+    left, right = _margin(label for label, _ in rows), WIDTH - 60.0
     height = 26.0
     used = [name for name in OUTCOME_COLOURS if any(dict(counts).get(name, 0) for _, counts in rows)]
     marks, spoken = [], []

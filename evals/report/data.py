@@ -177,6 +177,7 @@ class ArmRow(Row):
     bounds: Estimate
     threshold: Number | None
     """Of a criterion that reads exactly this proportion."""
+    threshold_direction: Literal["upper-below", "lower-above"] | None
     command: Text
 
 

@@ -13,7 +13,7 @@ _BOX = 190.0
 _TALL = 58.0
 _GAP_X = 70.0
 _GAP_Y = 16.0
-_LABEL = 26
+_LABEL = 23
 """Characters of a label that fit a box."""
 
 
@@ -78,6 +78,9 @@ def _edge(place: dict[str, tuple[float, float]], parent: str, child: str, ppm: i
         text_anchor="middle",
         fill=MUTED,
         font_size=11,
+        stroke="#ffffff",
+        stroke_width=4.0,
+        paint_order="stroke",
     )
     return titled(line + note, f"{basis} edge, weight {100 * share:.0f} %")
 

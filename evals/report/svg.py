@@ -41,7 +41,7 @@ def picture(marks: Sequence[str], *, width: float, height: float, identity: str,
     names = f"{identity}-title {identity}-text"
     opening = (
         f'<svg class="chart" role="img" aria-labelledby="{escape(names)}" viewBox="0 0 {_value(width)} {_value(height)}" '
-        f'width="{_value(width)}" height="{_value(height)}" xmlns="http://www.w3.org/2000/svg">'
+        f'style="max-width:{_value(width)}px">'
     )
     head = f'<title id="{escape(identity)}-title">{escape(title)}</title>'
     description = f'<desc id="{escape(identity)}-text">{escape(text)}</desc>'

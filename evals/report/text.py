@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 _REPLACED = "\ufffd"
 _PICTURES = 0x2400
 """Start of the block "Control Pictures": one visible sign a C0 control."""
@@ -16,6 +18,7 @@ _UNSAFE: dict[int, str] = {
 }
 """C0 and C1 controls, bidirectional embeddings, overrides and isolates, lone surrogates."""
 
+_THIN = "\u202f"
 _LEAST_P = 0.001
 
 
@@ -36,6 +39,11 @@ def percent(value: float | None) -> str:
 def points(value: float | None) -> str:
     """A difference of shares in percentage points, with its sign, such as ``−12.5 pp``."""
     return "–" if value is None else f"{signed(100 * value, 1)}\u202fpp"
+
+
+def span(low: float, high: float, show: Callable[[float], str]) -> str:
+    """Two ends with one unit, such as ``−12.5 to +3.0 pp``."""
+    return f"{show(low).split(_THIN)[0]} to {show(high)}"
 
 
 def signed(value: float, decimals: int) -> str:

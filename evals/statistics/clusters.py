@@ -189,7 +189,7 @@ def _student(means: Sequence[float], level: float, floor: float, ceiling: float)
     return Interval(
         low=max(floor, mean - reach),
         high=min(ceiling, mean + reach),
-        method=f"t over {count} clusters",
+        method="t over clusters",
         n=count,
         level=level,
         estimate=mean,

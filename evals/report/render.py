@@ -1,0 +1,95 @@
+"""The page: one self-contained HTML file, the same bytes for the same document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from evals.report import commands, text, view
+from evals.report.anchors import Anchors
+from evals.report.charts import OUTCOME_COLOURS
+from evals.report.data import ChangeTable, ReportData
+from evals.report.tables import TABLES
+
+SECTIONS = (
+    ("verdicts", "Verdicts"),
+    ("criteria", "How each came about"),
+    ("provenance", "Oracle and real"),
+    ("arms", "The arms"),
+    ("changes", "Paired changes"),
+    ("persisted", "Persisted falsehoods"),
+    ("cascades", "Cascades"),
+    ("what-if", "What if"),
+    ("stability", "Stability"),
+    ("transcripts", "Transcripts"),
+)
+
+_FULLEST = 0.22
+"""Opacity of a cell that holds every unit: dark text on it keeps a contrast above 7 : 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many rows of the long tables the page shows; the tables beside it hold all."""
+
+    persisted: int = 80
+    cascades: int = 12
+    what_if: int = 80
+    stability: int = 240
+    transcripts: int = 24
+
+
+def render_html(data: ReportData) -> str:
+    """The report as one HTML document without any reference outside its folder."""
+    environment = Environment(
+        loader=PackageLoader("evals.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals.update(
+        anchor=Anchors(),
+        belief=lambda parts: text.number(parts / 1_000_000_000, 3),
+        count=text.count,
+        graph_of=view.graph_of,
+        heat=_heat,
+        number=text.number,
+        outcome_name=lambda name: OUTCOME_COLOURS[name][2] if name in OUTCOME_COLOURS else name,
+        order_name=view.order_name,
+        p_value=text.p_value,
+        part_chart=view.part_chart,
+        percent=text.percent,
+        points=text.points,
+        population_title=view.population_title,
+        short=text.short,
+        span=lambda found, show: text.span(found.low, found.high, show),
+        why=commands.why,
+    )
+    source = environment.loader.get_source(environment, "style.css")[0] if environment.loader else ""
+    return environment.get_template("index.html.j2").render(
+        data=data,
+        css=Markup(source),  # noqa: S704  (our own style sheet)
+        sections=SECTIONS,
+        tables=[f"{name}.parquet" for name in TABLES],
+        limits=Limits(),
+        populations=view.populations(data),
+        causes=view.causes(data.persisted),
+        totals=_totals(data),
+        contrasts=view.contrasts(data),
+        gates=view.gates(data.stability),
+    )
+
+
+def _totals(data: ReportData) -> dict[str, int]:
+    """Trials of the whole run by where they went."""
+    names = ("planned", "scored", "errored", "unscored", "retried")
+    return {name: sum(getattr(row, name) for row in data.accounting) for name in names}
+
+
+def _heat(found: int, table: ChangeTable) -> str:
+    total = sum(sum(row) for row in table.counts)
+    return f"{_FULLEST * found / total:.3f}" if total else "0"

@@ -1,0 +1,275 @@
+"""The document arranged for the page: groups, pictures and counts, so that the template only prints."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from markupsafe import Markup
+
+from evals.report.anchors import slug
+from evals.report.arm_rows import arm_rank
+from evals.report.charts import Dot, Goal, Line, Scale, forest, outcome_bars
+from evals.report.commands import BOTH
+from evals.report.data import ArmRow, ContrastRow, CriterionRow, Estimate, OutcomeRow, PartRow, ReportData
+from evals.report.evidence import Cascade, PersistedRow, StabilityRow
+from evals.report.graph import cascade_graph
+from evals.report.text import percent, points
+
+Item = TypeVar("Item")
+Key = TypeVar("Key")
+
+FAMILIES = {
+    "planted-premise": "Planted premise",
+    "mixed-parents": "Mixed parents",
+    "null": "Null claims",
+    "competence": "Competence",
+}
+ORDERS = {"premise-first": "premise first", "corrections-first": "corrections first", BOTH: "both orders", "none": ""}
+_SERIES = ("premise-first", "corrections-first")
+
+MAIN_METRICS = {
+    ("planted-premise", "base"): ("persistence", "accuracy"),
+    ("planted-premise", "corrections-leave"): ("third-value", "persistence"),
+    ("mixed-parents", "base"): ("collateral", "missed-propagation", "balanced-accuracy"),
+    ("null", "base"): ("false-edge",),
+    ("competence", "base"): ("accuracy",),
+}
+"""What a population is for; its other metrics are folded away."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricBlock:
+    """One metric of one population: a picture and its table."""
+
+    metric: str
+    chart: Markup
+    rows: tuple[ArmRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PopulationBlock:
+    """One family and variant."""
+
+    key: str
+    title: str
+    outcome_chart: Markup
+    outcomes: tuple[OutcomeRow, ...]
+    main: tuple[MetricBlock, ...]
+    more: tuple[MetricBlock, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContrastBlock:
+    """One metric compared between arms on one population."""
+
+    key: str
+    title: str
+    chart: Markup
+    rows: tuple[ContrastRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateSummary:
+    """One gate over all claims."""
+
+    gate: str
+    claims: int
+    decisions: tuple[tuple[str, int], ...]
+    edges: int
+    median_rho: float | None
+    passes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CauseSummary:
+    """What the persisted falsehoods of one arm rest on."""
+
+    arm: str
+    answers: int
+    roles: tuple[tuple[str, int], ...]
+
+
+def population_title(family: str, variant: str) -> str:
+    """A population as a heading."""
+    name = FAMILIES.get(family, family.replace("-", " ").capitalize())
+    return name if variant in ("base", "any") else f"{name}: {variant.replace('-', ' ')}"
+
+
+def order_name(order: str) -> str:
+    """A premise order in words; empty where there is none."""
+    return ORDERS.get(order, order)
+
+
+def part_chart(criterion: CriterionRow, part: PartRow) -> Markup:
+    """The deciding interval of one part against its threshold; a second line where trials are missing."""
+    scale: Scale = "share" if part.right is None else "difference"
+    show = percent if part.right is None else points
+    dots = [_dot(part.interval, show)]
+    if part.incomplete:
+        low, high = part.optimistic, part.pessimistic
+        if part.direction == "lower-above":
+            low, high = high, low
+        ends = Estimate(
+            estimate=part.interval.estimate,
+            low=low.low,
+            high=high.high,
+            method="missing trials at both extremes",
+            n=part.wordings,
+            level=part.interval.level,
+            undefined=part.interval.undefined,
+        )
+        dots.append(_dot(ends, show, series=1))
+    line = Line(
+        label=part.left if part.right is None else f"{part.left} − {part.right}", dots=tuple(dots), emphasis=True
+    )
+    return forest(
+        [line],
+        scale=scale,
+        identity=slug("chart", criterion.id, part.name),
+        title=f"{criterion.id.upper()}, {part.name}",
+        series=("observed", "missing trials at both extremes") if part.incomplete else (),
+        goal=Goal(value=part.threshold, direction=part.direction, subject=""),
+    )
+
+
+def populations(data: ReportData) -> tuple[PopulationBlock, ...]:
+    """Arms by population."""
+    blocks = []
+    for (family, variant), rows in sorted(_grouped(data.arms, lambda r: (r.family, r.variant)), key=_family_place):
+        outcomes = [o for o in data.outcomes if (o.family, o.variant) == (family, variant)]
+        apart = [o for o in outcomes if o.premise_order != BOTH]
+        apart.sort(key=lambda o: _arm_places(outcomes)[o.arm])
+        key = slug(family, variant)
+        title = population_title(family, variant)
+        metrics = {metric: tuple(members) for metric, members in _grouped(rows, lambda r: r.metric)}
+        main = [m for m in MAIN_METRICS.get((family, variant), tuple(metrics)) if m in metrics]
+        blocks.append(
+            PopulationBlock(
+                key=key,
+                title=title,
+                outcome_chart=outcome_bars(
+                    [(_labelled(o.arm, o.premise_order), o.counts) for o in apart],
+                    identity=slug("outcomes-chart", key),
+                    title=f"{title}: outcomes by arm",
+                ),
+                outcomes=tuple(apart),
+                main=tuple(_metric_block(key, title, m, metrics[m]) for m in main),
+                more=tuple(_metric_block(key, title, m, rows) for m, rows in metrics.items() if m not in main),
+            )
+        )
+    return tuple(blocks)
+
+
+def contrasts(data: ReportData) -> tuple[ContrastBlock, ...]:
+    """Secondary contrasts by population and metric; the picture shows pooled orders."""
+    blocks = []
+    grouped = _grouped(data.contrasts, lambda r: (r.family, r.variant, r.metric))
+    for (family, variant, metric), rows in sorted(grouped, key=_family_place):
+        key = slug("contrast", family, variant, metric)
+        title = f"{population_title(family, variant)}: {metric.replace('-', ' ')}"
+        pooled = [row for row in rows if row.premise_order in (BOTH, "none")]
+        lines = [Line(label=f"{row.left} − {row.right}", dots=(_dot(row.clustered, points),)) for row in pooled or rows]
+        chart = forest(lines, scale="difference", identity=slug("chart", key), title=title)
+        blocks.append(ContrastBlock(key=key, title=title, chart=chart, rows=tuple(rows)))
+    return tuple(blocks)
+
+
+def gates(rows: Iterable[StabilityRow]) -> tuple[GateSummary, ...]:
+    """Every gate over the claims it judged."""
+    summaries = []
+    for gate, members in _grouped(rows, lambda r: r.gate):
+        rhos = [row.rho for row in members if row.rho is not None]
+        summaries.append(
+            GateSummary(
+                gate=gate,
+                claims=len(members),
+                decisions=tuple(sorted(Counter(row.decision for row in members).items())),
+                edges=sum(row.edges for row in members),
+                median_rho=statistics.median(rhos) if rhos else None,
+                passes=sum(row.passes for row in members),
+            )
+        )
+    return tuple(summaries)
+
+
+def causes(rows: Iterable[PersistedRow]) -> tuple[CauseSummary, ...]:
+    """Per arm, what the persisted falsehoods rest on."""
+    summaries = []
+    for arm, members in _grouped(rows, lambda r: r.arm):
+        roles = Counter(row.entry_role or f"no entry ({row.result})" for row in members)
+        answers = {(row.scenario_id, row.variant, row.premise_order) for row in members}
+        summaries.append(CauseSummary(arm=arm, answers=len(answers), roles=tuple(sorted(roles.items()))))
+    return tuple(sorted(summaries, key=lambda s: arm_rank(s.arm)))
+
+
+def graph_of(cascade: Cascade, place: int) -> Markup:
+    """The picture of one cascade."""
+    return cascade_graph(cascade, identity=slug("cascade", str(place), cascade.scenario_id, cascade.arm))
+
+
+def _metric_block(key: str, title: str, metric: str, rows: Sequence[ArmRow]) -> MetricBlock:
+    orders = [order for order in _SERIES if any(row.premise_order == order for row in rows)]
+    by_arm = {arm: {row.premise_order: row for row in members} for arm, members in _grouped(rows, lambda r: r.arm)}
+    lines = []
+    for arm, found in by_arm.items():
+        shown = [found[order] for order in orders if order in found] or list(found.values())
+        dots = tuple(_dot(row.plot, percent, series=place) for place, row in enumerate(shown))
+        lines.append(Line(label=arm, dots=dots, emphasis=arm == "2"))
+    chart = forest(
+        lines,
+        scale="share",
+        identity=slug("chart", key, metric),
+        title=f"{title}: {metric.replace('-', ' ')} by arm, Wilson 95 % intervals",
+        series=[order_name(order) for order in orders],
+        goal=_goal(rows),
+    )
+    return MetricBlock(metric=metric, chart=chart, rows=tuple(rows))
+
+
+def _goal(rows: Sequence[ArmRow]) -> Goal | None:
+    """The threshold of the rows' criterion, if there is exactly one."""
+    goals = {
+        (row.threshold, row.threshold_direction, row.arm)
+        for row in rows
+        if row.threshold is not None and row.threshold_direction is not None
+    }
+    if len(goals) != 1:
+        return None
+    value, direction, arm = goals.pop()
+    return Goal(value=value, direction=direction, subject=f"arm {arm}")
+
+
+def _dot(estimate: Estimate, show: Callable[[float | None], str], series: int = 0) -> Dot:
+    if estimate.estimate is None or estimate.low is None or estimate.high is None:
+        return Dot(estimate=None, low=None, high=None, text="undefined", series=series)
+    text = f"{show(estimate.estimate)} [{show(estimate.low)}, {show(estimate.high)}]"
+    unit = "\u202fpp" if show is points else "\u202f%"
+    compact = text.replace(unit, "") + unit
+    return Dot(estimate=estimate.estimate, low=estimate.low, high=estimate.high, text=compact, series=series)
+
+
+def _family_place(group: tuple[tuple[str, ...], object]) -> int:
+    """Planted premises first: they are what the report is about."""
+    family = group[0][0]
+    return list(FAMILIES).index(family) if family in FAMILIES else len(FAMILIES)
+
+
+def _labelled(arm: str, order: str) -> str:
+    name = order_name(order)
+    return f"{arm} · {name}" if name else arm
+
+
+def _arm_places(rows: Sequence[OutcomeRow]) -> dict[str, int]:
+    return {arm: place for place, arm in enumerate(dict.fromkeys(row.arm for row in rows))}
+
+
+def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> list[tuple[Key, list[Item]]]:
+    """Items by key in the order of first appearance."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.items())

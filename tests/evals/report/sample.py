@@ -1,0 +1,254 @@
+"""A full report from invented trials, seeded: every section has something to show, and every branch of a row occurs."""
+
+from __future__ import annotations
+
+import random
+
+from evals.criteria import load_criteria
+from evals.kill_criteria import Evaluation, evaluate
+from evals.preregistration import register
+from evals.report import (
+    Cascade,
+    CascadeEdge,
+    CascadeNode,
+    Identity,
+    ModelIdentity,
+    PersistedRow,
+    PromptText,
+    ProvenanceRow,
+    ReportInputs,
+    RunFacts,
+    ScenarioFacts,
+    StabilityRow,
+    WhatIfRow,
+)
+from tests.evals.trial_builder import GENERATOR, MODEL, default_plan, observed, play
+
+PERSISTENCE = {"1": 0.85, "1o": 0.03, "2v1": 0.7, "2": 0.04, "2k": 0.75, "2m": 0.6, "2x": 0.1, "3": 0.05}
+
+
+def world(seed: int):
+    """Answers with a plausible spread; some errors, unread answers and retries."""
+    generator = random.Random(seed)
+
+    def answer(scenario, arm):  # noqa: PLR0911
+        if scenario.family == "competence":
+            return "asserts_true" if generator.random() < 0.97 else "third_value"
+        if scenario.family == "null":
+            measured = {"claims_with_false_edge": int(generator.random() < 0.05), "claims_measured": 1}
+            return {"outcome": "abstains", **(measured if arm == "3" else {})}
+        if scenario.family == "mixed-parents":
+            return {
+                "outcome": "asserts_true",
+                "true_claims": 2,
+                "true_claims_invalidated": 2 if arm not in ("3", "2x") else int(generator.random() < 0.2),
+                "dependents": 1,
+                "dependents_left_standing": int(generator.random() < (0.4 if arm == "2x" else 0.04))
+                if arm in ("3", "2x")
+                else 0,
+            }
+        draw = generator.random()
+        if draw < 0.012:
+            return "error"
+        if draw < 0.02:
+            return "unscored"
+        if scenario.variant == "corrections-leave":
+            return generator.choice(
+                ("abstains", "abstains", "third_value", "asserts_false" if arm != "2" else "abstains")
+            )
+        shift = 0.1 if scenario.premise_order == "premise-first" else -0.25
+        rate = PERSISTENCE[arm] + (shift if PERSISTENCE[arm] > 0.1 else 0.0)
+        if generator.random() < rate:
+            return "asserts_false" if generator.random() < 0.9 else "asserts_both"
+        outcome = "asserts_true" if generator.random() < 0.93 else "third_value"
+        return {"outcome": outcome, "correction_in_context": True, "attempts": 2 if generator.random() < 0.02 else 1}
+
+    return answer
+
+
+def judged(seed: int = 4, **sizes) -> tuple[Evaluation, list]:
+    registration = register(default_plan(**sizes), load_criteria())
+    records = play(registration.plan, world(seed))
+    return evaluate(registration, records, observed(registration)), records
+
+
+IDENTITY = Identity(
+    title="Does the ledger stop retracted facts from persisting?",
+    agent="local",
+    generator_version=GENERATOR,
+    policy="seed-v4-clusters",
+    gate="cuts-v1",
+    registration_digest="5f" * 32,
+    model=ModelIdentity(
+        name="SmolLM2-135M-Instruct",
+        file="SmolLM2-135M-Instruct.Q8_0.gguf",
+        quantisation="Q8_0",
+        digest=MODEL,
+        dtype="float32",
+        decoding="greedy",
+    ),
+)
+
+EMPTY_INPUTS = ReportInputs(
+    identity=IDENTITY, provenance=(), persisted=(), cascades=(), stability=(), what_if=(), facts=(), prompts=()
+)
+
+
+def entry(number: int) -> str:
+    return f"{number:x}".rjust(4, "e") * 16
+
+
+def cascade() -> Cascade:
+    """Two sources, a claim on each and one on both; the first is retracted."""
+    beliefs = (
+        (1, "Depot bulletin: 4,100 crates", "observed", 700, 35),
+        (2, "Roster: two shifts", "observed", 700, 700),
+        (3, "Stock is 4,100 crates", "derived", 500, 48),
+        (4, "Two shifts are needed", "derived", 500, 500),
+        (5, "Each shift moves 2,050 crates", "derived", 480, 61),
+    )
+    nodes = tuple(
+        CascadeNode(
+            entry_id=entry(number),
+            label=label,
+            tier=tier,
+            belief_before=before * 1_000_000,
+            belief_after=after * 1_000_000,
+            retracted=number == 1,
+            invalidated=after < before,
+        )
+        for number, label, tier, before, after in beliefs
+    )
+    edges = (
+        CascadeEdge(parent=entry(1), child=entry(3), ppm=950_000, basis="measured"),
+        CascadeEdge(parent=entry(2), child=entry(3), ppm=20_000, basis="measured"),
+        CascadeEdge(parent=entry(2), child=entry(4), ppm=1_000_000, basis="declared"),
+        CascadeEdge(parent=entry(3), child=entry(5), ppm=920_000, basis="measured"),
+        CascadeEdge(parent=entry(4), child=entry(5), ppm=400_000, basis="declared"),
+    )
+    return Cascade(
+        title="Retracting the bulletin",
+        scenario_id="mixed-parents-s000-0",
+        arm="3",
+        nodes=nodes,
+        edges=edges,
+        command=f"veritas what-if --retract {entry(1)}",
+    )
+
+
+def stability_rows() -> tuple[StabilityRow, ...]:
+    rows = []
+    for place in range(6):
+        for gate in ("cuts-v1", "seed-v4"):
+            kept = gate == "seed-v4" and place % 2
+            rows.append(
+                StabilityRow(
+                    gate=gate,
+                    subject=f"mixed-parents {place}",
+                    claim_id=entry(40 + place),
+                    claim="Stock is 4,100 crates.",
+                    units=4,
+                    passes=16 if gate == "cuts-v1" else 64,
+                    design="cube" if gate == "cuts-v1" else "bernoulli",
+                    scorer="transformers",
+                    rho=0.9 - place / 8 if gate == "seed-v4" else None,
+                    rho_threshold=0.6 if gate == "seed-v4" else None,
+                    jaccard=0.8 if gate == "seed-v4" else None,
+                    lds=None,
+                    floor_nats=1.25 if gate == "cuts-v1" else None,
+                    edges=0 if kept else 1,
+                    nulls=2,
+                    undetermined=1,
+                    decision="declared edges kept" if kept else "measured",
+                    flags=("uncalibrated",) if gate == "cuts-v1" else (),
+                )
+            )
+    return tuple(rows)
+
+
+def full_inputs(records) -> ReportInputs:
+    persisted = [r for r in records if r.outcome in ("asserts_false", "asserts_both") and r.variant == "base"][:30]
+    planted = sorted({r.scenario_id for r in records if r.family == "planted-premise"})
+    return ReportInputs(
+        identity=IDENTITY,
+        provenance=(
+            ProvenanceRow(
+                what="Verdicts",
+                status="oracle",
+                note="Contradictions are filed by the scenario, not by a verifier; a real two-stage verifier would retract less.",
+            ),
+            ProvenanceRow(
+                what="Answers",
+                status="real",
+                note="Generated greedily by the local model from each arm's exact prompt.",
+            ),
+            ProvenanceRow(
+                what="Scenario tools",
+                status="simulated",
+                note="Texts come from templates by seed; hosts are under .example.",
+            ),
+            ProvenanceRow(what="Arm 1o", status="oracle", note="Knows which entry is false and deletes it."),
+        ),
+        persisted=tuple(
+            PersistedRow(
+                scenario_id=r.scenario_id,
+                variant=r.variant,
+                premise_order=r.premise_order,
+                arm=r.arm,
+                answer=r.answer,
+                claim_id=entry(100 + k),
+                result=("grounded", "diffuse", "not measured")[k % 3],
+                entry_id=entry(1) if k % 3 == 0 else None,
+                entry_label="Depot bulletin: 4,100 crates" if k % 3 == 0 else None,
+                entry_role="retracted premise" if k % 3 == 0 else None,
+                effect_nats=6.25 + k / 10 if k % 3 == 0 else None,
+                effect_low=5.9 if k % 3 == 0 else None,
+                effect_high=7.1 + k / 10 if k % 3 == 0 else None,
+                labels=("necessary",) if k % 3 == 0 else (),
+                note="" if k % 3 else "exact to order 2",
+            )
+            for k, r in enumerate(persisted)
+        ),
+        cascades=(cascade(),),
+        stability=stability_rows(),
+        what_if=(
+            WhatIfRow(
+                source="tau-bench airline, task 4",
+                retracted_id=entry(7),
+                retracted_label="get_user_details → {“membership”: “gold”}",
+                fallen_id=entry(8),
+                fallen_label="You are eligible for a free upgrade.",
+                belief_before=500_000_000,
+                belief_after=25_000_000,
+                path=(entry(7), entry(8)),
+                flags=("proxy-scored",),
+                command=f"veritas what-if --retract {entry(7)}",
+            ),
+        ),
+        facts=tuple(
+            ScenarioFacts(
+                scenario_id=s, question="How many crates are in the depot?", false_value="4,100", true_value="3,650"
+            )
+            for s in planted
+        ),
+        prompts=tuple(
+            PromptText(
+                scenario_id=planted[0],
+                variant="base",
+                premise_order="premise-first",
+                arm=arm,
+                prompt="[observed] Depot bulletin: 4,100 crates.\n[observed] Audit: 3,650 crates.\n\nHow many crates?",
+            )
+            for arm in ("1", "2")
+        ),
+    )
+
+
+RUN = RunFacts(
+    run_id="run-9c1e",
+    now="2026-01-02T03:04:05Z",
+    ledger_head="0f" * 32,
+    host="build-host",
+    seconds=512.25,
+    versions={"torch": "2.13.0"},
+)

@@ -1,0 +1,154 @@
+"""The document: built purely, closed, versioned, and unbroken by odd text or missing estimates."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from pydantic import ValidationError
+
+from evals.criteria import load_criteria
+from evals.errors import ReportError
+from evals.kill_criteria import evaluate
+from evals.preregistration import register
+from evals.report import ReportData, build_report
+from evals.report.data import Estimate
+from evals.report.text import clean, count, number, p_value, percent, points, short, span
+from evals.statistics import Undefined
+from tests.evals.report.sample import EMPTY_INPUTS, full_inputs, judged
+from tests.evals.trial_builder import default_plan, observed, trial
+
+
+@pytest.fixture(scope="module")
+def run():
+    evaluation, records = judged()
+    return evaluation, records, build_report(evaluation, records, full_inputs(records))
+
+
+def test_same_records_same_document_in_any_order(run):
+    evaluation, records, data = run
+    shuffled = records + records[:50]
+    random.Random(2).shuffle(shuffled)
+    assert build_report(evaluation, shuffled, full_inputs(records)).to_json() == data.to_json()
+
+
+def test_the_document_survives_its_json(run):
+    *_, data = run
+    assert ReportData.from_json(data.to_json()) == data
+    assert ReportData.from_json(data.to_json()).to_json() == data.to_json()
+
+
+def test_another_version_or_a_foreign_field_is_refused_by_name(run):
+    *_, data = run
+    document = json.loads(data.to_json())
+    with pytest.raises(ReportError, match="schema"):
+        ReportData.from_json(json.dumps(document | {"schema": "veritas-report-v0"}))
+    with pytest.raises(ReportError, match="host"):
+        ReportData.from_json(json.dumps(document | {"host": "build-host"}))
+    with pytest.raises(ReportError, match="document"):
+        ReportData.from_json("{")
+    with pytest.raises(ReportError, match="threshold"):
+        ReportData.from_json(data.to_json().replace('"competence_threshold": 0.8', '"competence_threshold": NaN'))
+
+
+def test_numbers_are_those_of_the_trials(run):
+    _, records, data = run
+    pooled = [r for r in records if (r.family, r.variant, r.arm) == ("planted-premise", "base", "2m")]
+    events = sum(r.outcome in ("asserts_false", "asserts_both") for r in pooled)
+    row = next(
+        r
+        for r in data.arms
+        if (r.family, r.variant, r.premise_order, r.metric, r.arm)
+        == ("planted-premise", "base", "both", "persistence", "2m")
+    )
+    assert row.events == events
+    assert row.valued + row.missing == 80
+    assert row.exact.method == "Clopper–Pearson"
+    assert row.clustered.n == 40
+    assert sum(r.planned for r in data.accounting) == len(records)
+    assert all(r.planned == r.scored + r.errored + r.unscored for r in data.accounting)
+
+
+def test_thresholds_stand_only_beside_what_a_registered_criterion_reads(run):
+    *_, data = run
+    marked = {(r.family, r.variant, r.premise_order, r.metric, r.arm): r.threshold for r in data.arms if r.threshold}
+    assert marked == {
+        ("planted-premise", "base", "both", "persistence", "2"): 0.1,
+        ("planted-premise", "base", "both", "accuracy", "2"): 0.8,
+    }
+
+
+def test_transcripts_come_by_disagreement_and_name_what_they_decide(run):
+    *_, data = run
+    shares = [t.disagreement for t in data.transcripts]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > 0.5
+    assert all(t.decides for t in data.transcripts[:5])
+    assert len(data.transcripts) == 40 * 4 + 24 + 20
+    first = data.transcripts[0]
+    assert [r.arm for r in first.readings] == ["1", "1o", "2v1", "2", "2k", "2m", "2x", "3"]
+
+
+def test_changes_add_up_to_the_paired_trials(run):
+    *_, data = run
+    table = next(t for t in data.changes if (t.variant, t.left, t.right) == ("base", "1", "2"))
+    assert sum(map(sum, table.counts)) == 80
+    assert len(table.counts) == len(table.outcomes)
+
+
+def test_contrasts_of_claims_compare_only_arms_whose_edges_differ(run):
+    *_, data = run
+    pairs = {(r.left, r.right) for r in data.contrasts if r.family == "mixed-parents"}
+    assert pairs == {("3", "2"), ("3", "2x")}
+    methods = {r.holm.method for r in data.contrasts}
+    assert methods == {f"exact sign-flip, Holm over {len(data.contrasts)}"}
+
+
+def test_contradicting_records_empty_the_tables_and_say_why(run):
+    evaluation, records, _ = run
+    registration = evaluation.registration
+    broken = [*records, replace(records[0], answer="another answer")]
+    judged_again = evaluate(registration, broken, observed(registration))
+    data = build_report(judged_again, broken, EMPTY_INPUTS)
+    assert (data.arms, data.accounting, data.competence) == ((), (), None)
+    assert all("recorded twice" in c.reasons[0] for c in data.criteria)
+
+
+def test_a_run_without_a_single_trial_has_a_report():
+    registration = register(default_plan(), load_criteria())
+    data = build_report(evaluate(registration, [], observed(registration)), [], EMPTY_INPUTS)
+    assert {c.verdict for c in data.criteria} == {"INVALID"}
+    assert data.exit_code == 12
+    assert data.criteria[0].parts[0].interval.undefined == "not computed"
+
+
+def test_odd_text_does_not_abort_a_report(run):
+    evaluation, records, _ = run
+    odd = trial("asserts_false", scenario_id="odd", arm="1", wording="odd")
+    odd = replace(odd, answer="a\ud800b\x00c\u202ed<script>alert(1)</script>\x1b[31m")
+    other = trial("asserts_true", scenario_id="odd", arm="2", wording="odd")
+    data = build_report(evaluation, [*records, odd, other], EMPTY_INPUTS)
+    shown = next(t for t in data.transcripts if t.scenario_id == "odd").readings[0].answer
+    assert shown == "a\ufffdb\u2400c\ufffdd<script>alert(1)</script>\u241b[31m"
+    data.to_json().encode("utf-8")
+
+
+def test_an_undefined_estimate_has_a_reason_and_no_number():
+    found = Estimate.of(Undefined("no trial was scored"))
+    assert (found.estimate, found.low, found.undefined) == (None, None, "no trial was scored")
+    with pytest.raises(ValidationError):
+        Estimate(estimate=float("nan"), low=0, high=1, method="m", n=1, level=0.95, undefined=None)
+
+
+def test_numbers_in_words():
+    assert percent(0.125) == "12.5\u202f%"
+    assert (points(-0.125), points(0.0), points(0.2)) == ("−12.5\u202fpp", "0.0\u202fpp", "+20.0\u202fpp")
+    assert points(-0.0001) == "0.0\u202fpp"
+    assert (percent(None), number(None), p_value(None)) == ("–", "–", "–")
+    assert (p_value(0.0004), p_value(0.0312)) == ("<\u202f0.001", "0.031")
+    assert (number(-1.5), count(3.0), count(2.5)) == ("−1.50", "3", "2.50")
+    assert short("ab" * 32) == "abababababab…"
+    assert span(-0.1, 0.05, points) == "−10.0 to +5.0\u202fpp"
+    assert clean("kept\ttab\nand line\r\nbreak") == "kept\ttab\nand line\nbreak"

@@ -1,0 +1,249 @@
+"""The page: self-contained, anchored, accessible, and the same bytes for the same document."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+
+import pyarrow.parquet as pq
+import pytest
+
+from evals.criteria import load_criteria
+from evals.errors import ReportError
+from evals.kill_criteria import evaluate
+from evals.preregistration import register
+from evals.report import build_report, read_report, render_html, write_report
+from evals.report.anchors import Anchors, slug
+from evals.report.tables import TABLES
+from tests.evals.report.sample import EMPTY_INPUTS, RUN, full_inputs, judged
+from tests.evals.trial_builder import default_plan, observed, plan
+
+VOID = {"meta", "link", "br", "rect", "line", "circle", "path", "polygon", "img", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Collects ids, references, number cells, rows and unbalanced tags."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.ids: list[str] = []
+        self.local: list[str] = []
+        self.outside: list[str] = []
+        self.numbers: list[dict[str, str]] = []
+        self.bare_rows = 0
+        self.pictures: list[dict[str, str]] = []
+        self.unbalanced: list[str] = []
+        self._open: list[str] = []
+        self._row: dict[str, int] = {}
+        self.feed(text)
+        self.close()
+        self.unbalanced += self._open
+
+    def handle_starttag(self, tag, attributes):
+        given = {name: value or "" for name, value in attributes}
+        if tag not in VOID:
+            self._open.append(tag)
+        if "id" in given:
+            self.ids.append(given["id"])
+        for name in ("href", "src", "xlink:href", "srcset", "data"):
+            if name in given:
+                (self.local if given[name].startswith("#") else self.outside).append(given[name])
+        self.local += [f"#{name}" for key in ("aria-labelledby",) for name in given.get(key, "").split()]
+        if tag == "svg":
+            self.pictures.append(given)
+        if tag == "tr":
+            self._row = {"numbers": 0, "commands": 0}
+        if tag == "td" and "num" in given.get("class", "").split() and "heat" not in given["class"]:
+            self.numbers.append(given)
+            self._row["numbers"] += 1
+        if tag == "code" and given.get("class") == "command" and self._row:
+            self._row["commands"] += 1
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self._open or self._open.pop() != tag:
+            self.unbalanced.append(tag)
+        if tag == "tr" and self._row.get("numbers") and not self._row["commands"]:
+            self.bare_rows += 1
+
+
+@pytest.fixture(scope="module")
+def documents():
+    evaluation, records = judged()
+    full = build_report(evaluation, records, full_inputs(records))
+    quick = register(default_plan(planted=3, mixed=3, competence=3), load_criteria())
+    nothing = register(plan(), load_criteria())
+    idle = register(default_plan(), load_criteria())
+    return {
+        "full": full,
+        "bare": build_report(evaluation, records, EMPTY_INPUTS),
+        "quick": build_report(evaluate(quick, [], observed(quick)), [], EMPTY_INPUTS),
+        "nothing": build_report(evaluate(nothing, [], observed(nothing)), [], EMPTY_INPUTS),
+        "no trial": build_report(evaluate(idle, [], observed(idle)), [], EMPTY_INPUTS),
+    }
+
+
+@pytest.fixture(scope="module")
+def pages(documents):
+    return {name: render_html(data) for name, data in documents.items()}
+
+
+NAMES = ("full", "bare", "quick", "nothing", "no trial")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_reference_stays_on_the_page_or_in_its_folder(pages, name):
+    page = Page(pages[name])
+    assert set(page.outside) == {"report.json", "run.json"} | {f"{table}.parquet" for table in TABLES}
+    assert {reference[1:] for reference in page.local} <= set(page.ids)
+    assert not re.search(r"(?:https?:)?//[a-z0-9]", pages[name].replace("http://www.w3.org/2000/svg", ""))
+    assert "<script" not in pages[name]
+    assert "url(" not in pages[name]
+    assert "@import" not in pages[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_markup_is_balanced_and_every_id_is_unique(pages, name):
+    page = Page(pages[name])
+    assert page.unbalanced == []
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_every_number_has_an_anchor_and_its_row_a_command(pages):
+    page = Page(pages["full"])
+    assert len(page.numbers) > 1_000
+    assert all(cell.get("id") for cell in page.numbers)
+    assert page.bare_rows <= 2 + 8  # gate totals and causes by arm: their rows' own tables carry the commands
+
+
+def test_every_picture_has_a_name_and_a_description(pages):
+    page = Page(pages["full"])
+    assert len(page.pictures) > 20
+    for picture in page.pictures:
+        assert picture["role"] == "img"
+        assert len(picture["aria-labelledby"].split()) == 2
+
+
+def test_the_same_document_gives_the_same_bytes(documents, pages):
+    assert render_html(documents["full"]) == pages["full"]
+
+
+def test_verdicts_come_first_and_too_small_is_said_in_the_head(pages):
+    full = pages["full"]
+    places = [full.index(f'id="{key}"') for key in ("verdicts", "criteria", "provenance", "arms", "transcripts")]
+    assert places == sorted(places)
+    assert '<p class="headline"><strong>too small for a verdict</strong></p>' in pages["quick"]
+    assert "so none was registered" in pages["nothing"]
+    assert "73 wordings would do" in full
+
+
+def test_the_weights_are_named(pages):
+    for words in ("SmolLM2-135M-Instruct.Q8_0.gguf", "Q8_0, float32", "ab" * 32):
+        assert words in pages["full"]
+
+
+def test_time_host_and_run_ids_stand_only_in_the_runs_own_file(documents, tmp_path):
+    write_report(tmp_path, documents["full"], RUN)
+    for path in tmp_path.iterdir():
+        found = [secret in path.read_bytes() for secret in (b"build-host", b"run-9c1e", b"2026-01-02", b"0f0f0f0f")]
+        assert all(found) if path.name == "run.json" else not any(found), path.name
+
+
+def test_a_written_report_reads_back_and_writes_the_same_bytes(documents, tmp_path):
+    first, second = tmp_path / "a", tmp_path / "b"
+    write_report(first, documents["full"], RUN)
+    write_report(second, read_report(first), RUN)
+    names = sorted(path.name for path in first.iterdir())
+    assert names == sorted(["index.html", "report.json", "run.json", *(f"{table}.parquet" for table in TABLES)])
+    for name in names:
+        assert (first / name).read_bytes() == (second / name).read_bytes(), name
+
+
+def test_tables_have_the_same_columns_full_and_empty(documents, tmp_path):
+    write_report(tmp_path / "full", documents["full"], RUN)
+    write_report(tmp_path / "empty", documents["nothing"], RUN)
+    for table in TABLES:
+        full, empty = (pq.read_table(tmp_path / kind / f"{table}.parquet") for kind in ("full", "empty"))
+        assert full.schema == empty.schema, table
+        assert full.num_rows > 0, table
+    arms = pq.read_table(tmp_path / "full" / "arms.parquet").to_pylist()
+    rows = documents["full"].arms
+    assert [a["clustered_low"] for a in arms] == [r.clustered.low for r in rows]
+    assert pq.read_table(tmp_path / "full" / "arms.parquet").schema.field("events").type == "double"
+
+
+def test_a_folder_that_cannot_be_written_is_a_typed_error(documents, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    with pytest.raises(ReportError, match="file"):
+        write_report(blocked / "inside", documents["nothing"], RUN)
+    with pytest.raises(ReportError, match=r"no report at .*report\.json"):
+        read_report(tmp_path / "absent")
+
+
+def test_text_from_trials_cannot_become_markup(documents):
+    data = documents["full"]
+    evil = '"><img src=x onerror=alert(1)>'
+    changed = data.model_copy(
+        update={
+            "identity": data.identity.model_copy(update={"title": evil}),
+            "transcripts": (data.transcripts[0].model_copy(update={"question": evil}),),
+            "cascades": (data.cascades[0].model_copy(update={"title": evil}),),
+        }
+    )
+    page = render_html(changed)
+    assert "<img" not in page
+    assert Page(page).unbalanced == []
+
+
+def test_anchors_are_readable_and_never_repeat():
+    anchors = Anchors()
+    assert anchors("arms", "2 − 2k", "low") == "arms-2-minus-2k-low"
+    assert anchors("arms", "2 − 2k", "low") == "arms-2-minus-2k-low.2"
+    assert slug("«»") == "item"
+    clash = Anchors()
+    assert [clash("a.2"), clash("a")] == ["a.2", "a"]
+    with pytest.raises(ReportError, match="collide"):
+        clash("a")
+
+
+def shortened(data):
+    """A few rows of every table: the rules are about kinds of rows, and contrast is checked cell by cell."""
+    kept = {"arms": 14, "outcomes": 6, "contrasts": 4, "changes": 2, "transcripts": 2, "persisted": 4, "stability": 4}
+    return data.model_copy(update={name: getattr(data, name)[:rows] for name, rows in kept.items()})
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["full", "quick", "no trial"])
+def test_no_accessibility_rule_is_broken(documents, tmp_path, name):
+    """Axe over WCAG 2 A and AA with every fold open; and the page needs no script of its own."""
+    executable = shutil.which("chromium")
+    if executable is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    path = tmp_path / "index.html"
+    path.write_text(render_html(shortened(documents[name])), encoding="utf-8")
+    with sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        requested = []
+        page.on("request", lambda request: requested.append(request.url))
+        page.goto(path.as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        rules = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
+        results = Axe().run(page, options=rules)
+        narrow = browser.new_page(viewport={"width": 400, "height": 900}, java_script_enabled=False)
+        narrow.goto(path.as_uri())
+        assert narrow.locator("h1").inner_text()
+        width = page.evaluate("document.documentElement.scrollWidth")
+        browser.close()
+    assert requested == [path.as_uri()]
+    assert width <= 1280
+    broken = [(v["id"], v["nodes"][0]["html"][:200], len(v["nodes"])) for v in results.response["violations"]]
+    assert broken == [], json.dumps(broken, indent=1)
