@@ -47,10 +47,13 @@ def _located(check: Callable[[str], str]) -> Callable[[str], str]:
     return validate
 
 
+_located_text = _located(check_text)
+
+
 def _check_fact_text(value: str) -> str:
     if not value or len(value.encode()) > _MAX_FACT_BYTES:
         raise ValueError(f"a source-fact part has 1 to {_MAX_FACT_BYTES} bytes; digest what is longer")
-    return _located(check_text)(value)
+    return _located_text(value)
 
 
 def _check_pointer(value: str) -> str:

@@ -16,6 +16,7 @@ from ledger_core.kernel.statements.author import Author
 from ledger_core.kernel.statements.control import LedgerGenesis, LedgerGenesisBody, PolicyActivated, PolicyActivatedBody
 from ledger_core.kernel.statements.envelope import SourceFact
 from ledger_core.kernel.statements.facts import FIRST, successor_fact
+from ledger_core.kernel.text import is_contract_id
 from ledger_core.kernel.timestamps import check_timestamp
 from ledger_core.stores.blobs import FileBlobStore, MemoryBlobStore
 from ledger_core.stores.files import LOCK_WAIT_SECONDS
@@ -203,8 +204,12 @@ def scope_folder(home: Path, scope: Scope) -> Path:
 
 def list_scopes(home: Path) -> tuple[Scope, ...]:
     """Every scope that has a ledger under ``home``, sorted by tenant and project."""
-    found = (file.parent for file in (home / _LEDGERS).glob(f"*/*/{_FILE}"))
-    scopes = (Scope.make(tenant_namespace=path.parent.name, project_namespace=path.name) for path in sorted(found))
+    places = sorted(file.parent for file in (home / _LEDGERS).glob(f"*/*/{_FILE}"))
+    scopes = (
+        Scope.make(tenant_namespace=place.parent.name, project_namespace=place.name)
+        for place in places
+        if is_contract_id(place.parent.name) and is_contract_id(place.name)
+    )
     return tuple(scope for scope in scopes if Ledger.exists(home, scope))
 
 

@@ -190,6 +190,7 @@ class _Transaction:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._genesis: StoredEvent | None = None
 
     def _one(self, condition: str, *values: object) -> StoredEvent | None:
         query = f"SELECT {_COLUMNS} FROM events WHERE {condition} LIMIT 1"  # noqa: S608 - conditions are constants
@@ -213,7 +214,9 @@ class _Transaction:
         return self._one("source_fact_id = ? ORDER BY committed_offset DESC", source_fact_id)
 
     def genesis(self) -> StoredEvent | None:
-        return self._one("family = 'control' AND committed_offset = 1")
+        if self._genesis is None:
+            self._genesis = self._one("family = 'control' AND committed_offset = 1")
+        return self._genesis
 
     def policy_head(self) -> StoredEvent | None:
         return self._one("family = 'control' AND kind = 'policy.activated' ORDER BY committed_offset DESC")
