@@ -8,6 +8,7 @@ What the layout calls a *unit* is a place, not a text: two entries with equal te
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -124,7 +125,17 @@ class TokenLayout:
 
     def longest(self) -> int:
         """Tokens of the longest sequence any mask can make the model see."""
-        return max((self._reach(target) for target in range(len(self.targets))), default=len(self.ids))
+        if not self.targets:
+            return len(self.ids)
+        starts = [region.start for region in self.regions]
+        growth = self._swap_growth()
+        grown = [0, *accumulate(growth)]
+        reaches = []
+        for number, target in enumerate(self.targets):
+            home = bisect_right(starts, target.start) - 1
+            own = sum(growth[place] for place in self._places.get(target.unit, ()) if place < home)
+            reaches.append(target.start + grown[home] - own + max(map(len, self.variants(number))))
+        return max(reaches)
 
     @cached_property
     def digest(self) -> DigestHex:
@@ -138,15 +149,21 @@ class TokenLayout:
         }
         return domain_hex(Prefix.LAYOUT, json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
 
-    def _reach(self, target: int) -> int:
-        claim = self.targets[target]
-        swaps = {unit: iter(self.units[unit].swap or ()) for unit in range(len(self.units))}
-        before = 0
-        for region in self.regions:
-            kept = max(0, min(region.stop, claim.start) - region.start)
-            swapped = 0 if region.unit is None else len(next(swaps[region.unit], ()))
-            before += max(kept, swapped) if region.stop <= claim.start and region.unit != claim.unit else kept
-        return before + max(len(ids) for ids in self.variants(target))
+    @cached_property
+    def _places(self) -> dict[int | None, list[int]]:
+        """Region numbers of every unit, in token order."""
+        places: dict[int | None, list[int]] = {}
+        for place, region in enumerate(self.regions):
+            places.setdefault(region.unit, []).append(place)
+        return places
+
+    def _swap_growth(self) -> list[int]:
+        """Per region, the tokens by which its swap is longer than its text, or 0."""
+        growth = [0] * len(self.regions)
+        for number, unit in enumerate(self.units):
+            for place, swap in zip(self._places.get(number, ()), unit.swap or (), strict=False):
+                growth[place] = max(0, len(swap) - (self.regions[place].stop - self.regions[place].start))
+        return growth
 
 
 def tile(pieces: Iterable[tuple[Sequence[int], int | None]]) -> tuple[Ids, tuple[Region, ...]]:
@@ -267,8 +284,11 @@ def _check_regions(layout: TokenLayout) -> None:
 
 
 def _check_units(layout: TokenLayout) -> None:
+    owned: dict[int | None, list[Region]] = {}
+    for region in layout.regions:
+        owned.setdefault(region.unit, []).append(region)
     for number, unit in enumerate(layout.units):
-        places = [region for region in layout.regions if region.unit == number]
+        places = owned.get(number)
         if not places:
             raise LayoutError(f"unit {unit.key!r} has no region; give an empty entry an empty region")
         if unit.swap is None:

@@ -9,6 +9,7 @@ distinct prefix is computed once, memory is bounded by chunk and path, and a blo
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
@@ -31,18 +32,24 @@ _TOLERANCE = {"float32": 1e-3, "bfloat16": 1.5}
 """Nats by which one token may differ between a tree and a plain pass of the same model."""
 
 
+_PROVEN: WeakSet[LanguageModel] = WeakSet()
+"""Loaded models whose branches were found exact, so that a scorer per trajectory costs nothing."""
+
+
 class TransformersScorer:
     """Scores with a loaded :class:`LanguageModel`.
 
     Raises:
         UnsupportedModelError: the model does not honour a 4-D attention mask with explicit positions, so branches
-            would see each other; found by a small trial on construction.
+            would see each other; found by a small trial, once per loaded model.
     """
 
     def __init__(self, language: LanguageModel, *, chunk_tokens: int = CHUNK_TOKENS) -> None:
         self._language = language
         self._chunk_tokens = chunk_tokens
-        _require_exact_branches(language)
+        if language not in _PROVEN:
+            _require_exact_branches(language)
+            _PROVEN.add(language)
 
     @property
     def id(self) -> DigestHex:

@@ -166,6 +166,24 @@ def test_a_window_that_would_cut_a_claim_is_refused(window):
         build_layout(**parts(window=window))
 
 
+def test_five_thousand_entries_one_of_them_huge_are_refused_at_once():
+    pieces = [((1, 2), None), *(((3, 4), number) for number in range(5000)), (tuple(range(50_000)), 5000), (TAIL, None)]
+    ids, regions = tile(pieces)
+    units = [Unit(f"e{number}", "", ((3, 4, 5),) if number == 7 else None) for number in range(5001)]
+    targets = [Target(f"c{number}", len(ids) - 4 + number, len(ids) - 3 + number, None) for number in range(4)]
+    with pytest.raises(ContextWindowError, match="needs 60007 tokens and the model sees 8192"):
+        build_layout(ids, regions, units, targets, context_window=8192)
+    layout = build_layout(ids, regions, units, targets, context_window=8192, window=8000)
+    assert len(layout.ids) == 8000
+    assert layout.outside() == tuple(range(5000))
+
+
+def test_a_claims_own_unit_never_counts_as_swapped_for_it():
+    ids, regions = tile([((1,), None), ((2,), 0), ((3, 4), 0)])
+    units = (Unit("a", "a", ((9,) * 30, (3, 5))),)
+    assert build_layout(ids, regions, units, (Target("t", 2, 4, 0),), context_window=9).longest() == 4
+
+
 def test_tile_keeps_neighbouring_pieces_of_one_unit_apart():
     ids, regions = tile([((1,), 0), ((2, 3), 0)])
     assert ids == (1, 2, 3)

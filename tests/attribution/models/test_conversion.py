@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,29 @@ def test_a_kill_between_writing_and_renaming_leaves_no_model(gguf, conversions, 
     assert (whole / "model.safetensors").stat().st_size == 100
     assert list(cache.glob(".*.partial")) == []
     assert len(conversions) == 1
+
+
+def test_two_processes_convert_once_and_agree(gguf, tmp_path):
+    cache, marks = tmp_path / "cache", tmp_path / "marks"
+    marks.mkdir()
+
+    def convert(_gguf: Path, folder: Path) -> str:
+        (marks / str(os.getpid())).touch()
+        time.sleep(0.2)
+        (folder / "model.safetensors").write_bytes(b"w" * 100)
+        return "note"
+
+    children = []
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            conversion._convert = convert
+            conversion.converted_folder(gguf, cache)
+            os._exit(0)
+        children.append(child)
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0, 0, 0, 0]
+    assert len(list(marks.iterdir())) == 1
+    assert conversion.quantisation_of(conversion.converted_folder(gguf, cache)) == "note"
 
 
 def test_an_unwritable_cache_names_the_folder_and_the_way_out(gguf, conversions, tmp_path):

@@ -90,6 +90,20 @@ def test_a_tokenizer_that_rewrites_text_is_refused(tmp_path: Path):
         tokenizer.tokenize("ABC")
 
 
+def test_a_prefix_token_of_the_models_own_template_is_not_added(tmp_path: Path):
+    path = make_tiny_model(tmp_path) / "tokenizer.json"
+    described = json.loads(path.read_text())
+    described["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": "<|im_start|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {"<|im_start|>": {"id": "<|im_start|>", "ids": [1], "tokens": ["<|im_start|>"]}},
+    }
+    plain = ExactTokenizer(path).tokenize("the th")
+    path.write_text(json.dumps(described))
+    assert ExactTokenizer(path).tokenize("the th") == plain
+
+
 def test_a_tokenizer_without_byte_tokens_is_refused(tmp_path: Path):
     path = make_tiny_model(tmp_path) / "tokenizer.json"
     described = json.loads(path.read_text())

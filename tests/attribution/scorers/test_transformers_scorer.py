@@ -113,6 +113,18 @@ def test_the_identity_covers_weights_dtype_and_plan(tiny, tiny_files, scorer, tm
     assert scorer.plan == "prefix-tree-v1/100"
 
 
+def test_torch_threads_do_not_move_a_bit(tiny, scorer):
+    """Why the thread count is no part of the scorer's identity."""
+    layout = trajectory(tiny)
+    one = score(scorer, layout, ALL[::9])
+    torch.set_num_threads(2)
+    try:
+        two = score(scorer, layout, ALL[::9])
+    finally:
+        torch.set_num_threads(1)
+    assert np.array_equal(one, two)
+
+
 def test_bfloat16_is_near_and_finite(tiny, tiny_files, scorer):
     layout = trajectory(tiny)
     coarse = TransformersScorer(load_language_model(tiny_files, threads=1, dtype="bfloat16"), chunk_tokens=100)
