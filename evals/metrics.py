@@ -48,7 +48,11 @@ class Metric(StrEnum):
     MISSED_PROPAGATION = "missed-propagation"
     """Claims resting on the retracted entry left standing / such claims."""
     BALANCED_ACCURACY = "balanced-accuracy"
-    """1 − (collateral + missed propagation) / 2."""
+    """1 − (collateral + missed propagation) / 2, both rates over the whole population.
+
+    A trial that has only one kind of claim gives that half; the mean is the balanced accuracy where both kinds of
+    trials are equally many, as the generator makes them.
+    """
     EDGE_RECALL = "edge-recall"
     """Planted edges found / planted edges."""
     FALSE_EDGE = "false-edge"
@@ -92,16 +96,19 @@ def value_of(metric: Metric, record: TrialRecord) -> Value:
             return Absent.NOT_APPLICABLE
         return float(record.outcome in _ASSERTED[metric]) if record.scored else Absent.MISSING
     if metric is Metric.BALANCED_ACCURACY:
-        halves = value_of(Metric.COLLATERAL, record), value_of(Metric.MISSED_PROPAGATION, record)
-        return _first_absent(halves) or 1.0 - math.fsum(half for half in halves if isinstance(half, float)) / 2.0
+        return _balanced(value_of(Metric.COLLATERAL, record), value_of(Metric.MISSED_PROPAGATION, record))
     part, whole = (getattr(record, name) for name in _COUNTED[metric])
     if part is None or whole is None:
         return Absent.MISSING
     return part / whole if whole else Absent.NOT_APPLICABLE
 
 
-def _first_absent(values: Iterable[Value]) -> Absent | None:
-    return next((value for value in values if isinstance(value, Absent)), None)
+def _balanced(collateral: Value, missed: Value) -> Value:
+    halves = [half for half in (collateral, missed) if half is not Absent.NOT_APPLICABLE]
+    if Absent.MISSING in halves:
+        return Absent.MISSING
+    rates = [half for half in halves if isinstance(half, float)]
+    return 1.0 - math.fsum(rates) / len(rates) if rates else Absent.NOT_APPLICABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,13 +45,19 @@ EDGE_PAIRS = (("3", "2"), ("3", "2x"))
 CHANGES = (("1", "2"), ("2k", "2"), ("2m", "2"), ("2", "3"))
 """Outcome changes, from rows to columns."""
 
-_MAIN = "base"
-_COUNT_METRICS = tuple(metric for metric in Metric if metric not in ANSWER_METRICS)
+POOLED = ("mixed-parents", "null")
+"""Families whose variants are one population: each variant has only one kind of claim."""
+
+_TRUE_PREMISES = ("mixed-parents",)
+"""Families in which the question is not always about what was retracted, so that no answer "persists"."""
+
+_PLANTED = "planted-premise"
+_EDGE_CONTRASTS = (Metric.COLLATERAL, Metric.MISSED_PROPAGATION, Metric.BALANCED_ACCURACY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Stratum:
-    """A population of scenarios; premise order `both` pools them."""
+    """A population of scenarios; premise order `both` and variant `any` pool them."""
 
     family: str
     variant: str
@@ -73,7 +79,7 @@ def arm_rank(arm: str) -> tuple[int, str]:
 def strata(records: Iterable[TrialRecord]) -> Strata:
     """Trials by population and arm; where both premise orders occur, pooled and apart."""
     found: dict[Stratum, dict[str, tuple[TrialRecord, ...]]] = {}
-    for (family, variant), members in group_by(records, lambda r: (r.family, r.variant)).items():
+    for (family, variant), members in group_by(records, lambda r: (r.family, _population(r))).items():
         orders = sorted({record.premise_order for record in members}, reverse=True)
         for order in [BOTH, *orders] if len(orders) > 1 else orders:
             chosen = [record for record in members if order in (BOTH, record.premise_order)]
@@ -81,6 +87,10 @@ def strata(records: Iterable[TrialRecord]) -> Strata:
             ranked = sorted((arm for (arm,) in arms), key=arm_rank)
             found[Stratum(family=family, variant=variant, premise_order=order)] = {arm: arms[arm,] for arm in ranked}
     return found
+
+
+def _population(record: TrialRecord) -> str:
+    return "any" if record.family in POOLED else record.variant
 
 
 def accounting_rows(records: Iterable[TrialRecord]) -> tuple[AccountingRow, ...]:
@@ -109,6 +119,8 @@ def metric_rows(found: Strata, criteria: Sequence[Criterion]) -> tuple[ArmRow, .
     rows: list[ArmRow] = []
     for stratum, arms in found.items():
         for metric in Metric:
+            if stratum.family in _TRUE_PREMISES and metric in (Metric.PERSISTENCE, Metric.SURVIVAL):
+                continue
             measured = {arm: measure(metric, trials) for arm, trials in arms.items()}
             measured = {arm: m for arm, m in measured.items() if m.valued or (metric in ANSWER_METRICS and m.missing)}
             rows += [arm_row(stratum, arm, m, _deciding(criteria, stratum, metric, arm)) for arm, m in measured.items()]
@@ -185,12 +197,10 @@ def contrast_rows(found: Strata) -> tuple[ContrastRow, ...]:
 
 
 def _contrasted(stratum: Stratum) -> Sequence[Metric]:
-    """What is compared: answers where a premise was planted, claims where the trial counts them."""
-    if stratum.premise_order == "none":
-        return tuple(m for m in _COUNT_METRICS if m not in (Metric.EDGE_RECALL, Metric.FALSE_EDGE))
-    if stratum.variant == _MAIN:
-        return (Metric.PERSISTENCE, Metric.ACCURACY)
-    return (Metric.PERSISTENCE, Metric.THIRD_VALUE)
+    """What is compared: answers where a premise was planted, claims where one of two parents was retracted."""
+    if stratum.family != _PLANTED:
+        return _EDGE_CONTRASTS
+    return (Metric.PERSISTENCE, Metric.ACCURACY if stratum.variant == "base" else Metric.THIRD_VALUE)
 
 
 def _contrast_row(stratum: Stratum, left: str, right: str, found: Contrast, adjusted: Probability) -> ContrastRow:
@@ -226,7 +236,7 @@ def change_tables(found: Strata) -> tuple[ChangeTable, ...]:
     """Outcome in one arm against outcome in another, on populations with a planted premise, orders pooled."""
     tables = []
     for stratum, arms in found.items():
-        if stratum.premise_order != BOTH:
+        if stratum.family != _PLANTED or stratum.premise_order not in (BOTH, "none"):
             continue
         for left, right in CHANGES:
             if left in arms and right in arms:

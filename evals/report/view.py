@@ -34,8 +34,8 @@ _SERIES = ("premise-first", "corrections-first")
 MAIN_METRICS = {
     ("planted-premise", "base"): ("persistence", "accuracy"),
     ("planted-premise", "corrections-leave"): ("third-value", "persistence"),
-    ("mixed-parents", "base"): ("collateral", "missed-propagation", "balanced-accuracy"),
-    ("null", "base"): ("false-edge",),
+    ("mixed-parents", "any"): ("collateral", "missed-propagation", "balanced-accuracy"),
+    ("null", "any"): ("false-edge",),
     ("competence", "base"): ("accuracy",),
 }
 """What a population is for; its other metrics are folded away."""

@@ -13,18 +13,19 @@ from evals.preregistration import register
 from tests.evals.trial_builder import default_plan, observed, play, trial
 
 REGISTRATION = register(default_plan(), load_criteria())
-LARGE = register(default_plan(mixed=80), load_criteria())
+LARGE = register(default_plan(mixed=160), load_criteria())
 
 
 def ledger_works(scenario, arm):
     """The world in which every hypothesis of K1–K4 holds."""
+    used = scenario.variant == "used-retracted"
     if scenario.family == "mixed-parents":
         return {
             "outcome": "asserts_true",
-            "true_claims": 1,
-            "true_claims_invalidated": 1 if arm != "3" else 0,
-            "dependents": 1,
-            "dependents_left_standing": 1 if arm == "2x" else 0,
+            "true_claims": int(not used),
+            "true_claims_invalidated": int(not used and arm != "3"),
+            "dependents": int(used),
+            "dependents_left_standing": int(used and arm == "2x"),
         }
     if scenario.family != "planted-premise":
         return "asserts_true"
@@ -255,7 +256,7 @@ def test_headline_and_exit_codes():
         11,
         12,
     ]
-    everything = register(default_plan(planted=80, mixed=80), load_criteria())
+    everything = register(default_plan(planted=80, mixed=160), load_criteria())
     evaluation = evaluate(everything, play(everything.plan, ledger_works), observed(everything))
     assert evaluation.headline == "K1 PASS, K2 PASS, K3 PASS, K4 PASS"
     assert evaluation.exit_code == 0

@@ -52,9 +52,29 @@ def test_counts_of_claims_and_edges():
     assert value_of(Metric.EDGE_RECALL, record) == pytest.approx(2 / 3)
     assert value_of(Metric.FALSE_EDGE, record) == 0.0
     assert value_of(Metric.COLLATERAL, trial()) is Absent.MISSING
-    none = trial(true_claims_invalidated=0, true_claims=0)
+    none = trial(true_claims_invalidated=0, true_claims=0, dependents_left_standing=0, dependents=0)
     assert value_of(Metric.COLLATERAL, none) is Absent.NOT_APPLICABLE
     assert value_of(Metric.BALANCED_ACCURACY, none) is Absent.NOT_APPLICABLE
+
+
+def test_balanced_accuracy_over_trials_with_one_kind_of_claim_each():
+    """Ten trials with a dependent (3 left standing) and ten with a true claim (5 invalidated): 1 − (0.3 + 0.5)/2."""
+    kinds = [{"dependents": 1, "dependents_left_standing": int(k < 3), "true_claims": 0} for k in range(10)]
+    kinds += [{"true_claims": 1, "true_claims_invalidated": int(k < 5), "dependents": 0} for k in range(10)]
+    records = [
+        trial(
+            scenario_id=f"s{k}",
+            wording=f"w{k}",
+            family="mixed-parents",
+            **({"true_claims_invalidated": 0, "dependents_left_standing": 0} | fields),
+        )
+        for k, fields in enumerate(kinds)
+    ]
+    found = measure(Metric.BALANCED_ACCURACY, records)
+    assert found.clustered.estimate == pytest.approx(0.6)
+    assert measure(Metric.COLLATERAL, records).exact == clopper_pearson(5, 10)
+    assert measure(Metric.MISSED_PROPAGATION, records).exact == clopper_pearson(3, 10)
+    assert value_of(Metric.BALANCED_ACCURACY, trial(true_claims=0, true_claims_invalidated=0)) is Absent.MISSING
 
 
 def test_a_failed_answer_does_not_lose_the_claims_it_had():

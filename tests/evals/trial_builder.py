@@ -46,7 +46,7 @@ def trial(
     )
 
 
-def scenarios(family, wordings, arms, *, orders=("none",), variants=("base",), fillings=1):
+def scenarios(family, wordings, arms, *, orders=("none",), variants=("base",), fillings=1, start=0):
     return [
         PlannedScenario(
             family=family,
@@ -56,7 +56,7 @@ def scenarios(family, wordings, arms, *, orders=("none",), variants=("base",), f
             scenario_id=f"{family}-s{w:03}-{f}",
             arms=tuple(arms),
         )
-        for w in range(wordings)
+        for w in range(start, start + wordings)
         for f in range(fillings)
         for order in orders
         for variant in variants
@@ -82,7 +82,15 @@ def plan(*groups, repeats=1) -> RunPlan:
 def default_plan(planted=40, mixed=24, competence=12):
     return plan(
         scenarios("planted-premise", planted, ARMS, orders=BOTH_ORDERS, variants=("base", "corrections-leave")),
-        scenarios("mixed-parents", mixed, ARMS),
+        scenarios("mixed-parents", mixed // 2, ARMS, orders=("premise-first",), variants=("used-retracted",)),
+        scenarios(
+            "mixed-parents",
+            mixed - mixed // 2,
+            ARMS,
+            orders=("corrections-first",),
+            variants=("unused-retracted",),
+            start=mixed // 2,
+        ),
         scenarios("null", 20, ("1", "3")),
         scenarios("competence", competence, ("1",)),
     )

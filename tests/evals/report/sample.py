@@ -38,14 +38,16 @@ def world(seed: int):
             measured = {"claims_with_false_edge": int(generator.random() < 0.05), "claims_measured": 1}
             return {"outcome": "abstains", **(measured if arm == "3" else {})}
         if scenario.family == "mixed-parents":
+            used = scenario.variant == "used-retracted"
+            measures = arm in ("3", "2x")
             return {
                 "outcome": "asserts_true",
-                "true_claims": 2,
-                "true_claims_invalidated": 2 if arm not in ("3", "2x") else int(generator.random() < 0.2),
-                "dependents": 1,
-                "dependents_left_standing": int(generator.random() < (0.4 if arm == "2x" else 0.04))
-                if arm in ("3", "2x")
-                else 0,
+                "true_claims": int(not used),
+                "true_claims_invalidated": int(not used and (not measures or generator.random() < 0.2)),
+                "dependents": int(used),
+                "dependents_left_standing": int(
+                    used and measures and generator.random() < (0.4 if arm == "2x" else 0.04)
+                ),
             }
         draw = generator.random()
         if draw < 0.012:
