@@ -48,7 +48,7 @@ def test_a_lone_surrogate():
     registration = register(default_plan(planted=3, mixed=4, competence=2), load_criteria())
     records = play(registration.plan, lambda *_: "asserts_true")
     place = next(k for k, record in enumerate(records) if record.family == "planted-premise")
-    records[place] = replace(records[place], answer="\udcff broken")
+    records[place] = replace(records[place], outcome="asserts_false", answer="\udcff broken")
     page = render_html(build_report(evaluate(registration, records, observed(registration)), records, EMPTY_INPUTS))
     assert "\ufffd broken" in page
     page.encode("utf-8")
