@@ -11,7 +11,7 @@ from ledger_core.kernel.content import ContentRef, content_ref
 from ledger_core.kernel.errors import AppendError, StoreError, UnknownReferenceError
 from ledger_core.kernel.log import Role
 from ledger_core.kernel.policy import Policy
-from ledger_core.kernel.statements import LogFamily, Scope, Statement
+from ledger_core.kernel.statements import FAMILIES, LogFamily, Scope, Statement
 from ledger_core.kernel.statements.author import Author
 from ledger_core.kernel.statements.control import LedgerGenesis, LedgerGenesisBody, PolicyActivated, PolicyActivatedBody
 from ledger_core.kernel.statements.envelope import SourceFact
@@ -84,15 +84,21 @@ class Ledger:
         return file.is_file() and file.stat().st_size > 0
 
     def _begin(self, policy: Policy, policy_name: str) -> None:
-        if self.store.count("control"):
+        if not self._is_new():
             return
         opening = genesis_statements(self.scope, policy, policy_name)
         try:
             self.append(opening, role="admin")
         except AppendError:
             # Two processes began at once with different policies: the first stands, as in any existing ledger.
-            if not self.store.count("control"):
+            if self._is_new():
                 raise
+
+    def _is_new(self) -> bool:
+        """Whether nothing at all is there: a damaged ledger is opened as it is, for verification to judge."""
+        return not any(
+            self.store.count(family) or next(self.store.events(family), None) is not None for family in FAMILIES
+        )
 
     def append(
         self,

@@ -110,6 +110,8 @@ class SqliteEventStore:
         ):
             for row in rows:
                 yield _stored(row)
+            if _number(rows[-1][2]) <= after:
+                raise StoreError(f"{self._path} is damaged: its order of {family} events leads in a circle")
             after = rows[-1][2]
 
     def event(self, event_id: str) -> StoredEvent | None:
@@ -180,9 +182,20 @@ def _close(connection: sqlite3.Connection, lock: FileLock) -> None:
 
 def _stored(row: _Row) -> StoredEvent:
     event_id, family, offset, epoch_id, shard, statement, receipt, chain = row
-    # Unchecked on purpose: reading a damaged ledger must not fail before verification can say where it is damaged.
-    position = Position.model_construct(committed_offset=str(offset), epoch_id=epoch_id, shard=shard)
-    return StoredEvent(event_id, family, position, statement, receipt, chain)
+    # Unchecked on purpose: reading a damaged ledger must not fail before verification can say where it is damaged. Nor
+    # do a damaged file's columns keep to their declared types.
+    position = Position.model_construct(
+        committed_offset=str(_number(offset)), epoch_id=str(epoch_id), shard=_number(shard)
+    )
+    return StoredEvent(str(event_id), family, position, _bytes(statement), _bytes(receipt), str(chain))
+
+
+def _bytes(value: object) -> bytes:
+    return value if isinstance(value, bytes) else repr(value).encode()
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else -1
 
 
 class _Transaction:

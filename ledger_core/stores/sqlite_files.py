@@ -26,6 +26,8 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's refusals on ``path`` into the ledger's errors."""
     try:
         yield
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{path} does not work as a ledger: its schema is damaged; restore a backup") from error
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0)
         if code & 0xFF in _BUSY:
@@ -44,6 +46,8 @@ def connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         _uri(path), uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
+    # Text that is no UTF-8 any more is damage, which verification names by its event: reading must get that far.
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA wal_autocheckpoint=0")
     return connection

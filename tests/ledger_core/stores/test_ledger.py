@@ -146,9 +146,10 @@ def test_what_is_no_ledger_is_not_listed(tmp_path):
 
 def test_two_that_begin_at_once_with_different_policies_share_the_first(tmp_path, monkeypatch):
     first = open_ledger(tmp_path)
-    real = type(first.store).count
-    answers = iter([0])
-    monkeypatch.setattr(type(first.store), "count", lambda self, family: next(answers, real(self, family)))
+    assert first.count("control") == 2
+    real = Ledger._is_new
+    answers = iter([True])
+    monkeypatch.setattr(Ledger, "_is_new", lambda self: next(answers, real(self)))
     late = Ledger.open(tmp_path, SCOPE, now=NOW, policy=STRICT_CLUSTERS, policy_name=STRICT_CLUSTERS_NAME)
     assert late.policy() == SEED_V4_CLUSTERS
     assert late.count("control") == 2

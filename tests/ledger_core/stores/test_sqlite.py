@@ -16,11 +16,19 @@ from hypothesis import strategies as st
 
 from ledger_core.belief.policies import SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME, STRICT_CLUSTERS, STRICT_CLUSTERS_NAME
 from ledger_core.kernel.content import TEXT
-from ledger_core.kernel.errors import AppendError, LedgerBusyError, LedgerVersionError, StoreError
+from ledger_core.kernel.errors import (
+    AppendError,
+    LedgerBusyError,
+    LedgerVersionError,
+    StatementError,
+    StorageFullError,
+    StoreError,
+)
 from ledger_core.kernel.statements import Lineage, facts
 from ledger_core.kernel.statements.author import Author
 from ledger_core.kernel.statements.entries import EntryGiven, EntryGivenBody
 from ledger_core.stores import Ledger
+from ledger_core.stores.sqlite import _stored
 from ledger_core.stores.verify import verify
 from tests.ledger_core.story import NOW, SCOPE, open_memory, tell
 
@@ -116,6 +124,23 @@ def test_a_file_that_is_no_database_is_a_store_error(tmp_path, garbage):
     file_of(tmp_path).write_bytes(garbage)
     with pytest.raises(StoreError, match=r"ledger\.sqlite3"):
         open_ledger(tmp_path)
+
+
+@pytest.mark.parametrize("row", [(None,) * 8, (1,) * 8, ("x",) * 8, (b"\xff",) * 8])
+def test_a_damaged_row_is_read_as_an_event_that_cannot_verify(row):
+    event = _stored(row)
+    with pytest.raises(StatementError):
+        assert event.statement
+    with pytest.raises(StatementError):
+        assert event.receipt
+    assert event.offset in {-1, 1}
+
+
+def test_a_home_that_is_a_file_is_named(tmp_path):
+    home = tmp_path / "home"
+    home.write_text("not a folder")
+    with pytest.raises(StorageFullError, match=r"cannot write .*home.*choose a writable place"):
+        open_ledger(home)
 
 
 def test_a_creation_that_was_cut_short_starts_again(tmp_path):

@@ -391,6 +391,16 @@ def test_a_changed_head_is_found(home, column, value, kind):
     assert found(report)[:2] == (kind, "evidence")
 
 
+@pytest.mark.parametrize("table", ["events", "heads"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_ledger_that_lost_a_table_is_judged_and_never_begun_again(home, table, family):
+    report = tampered(home, f"DELETE FROM {table} WHERE family = ?", family)
+    assert report.first_divergence is not None
+    with open_ledger(home) as ledger:
+        ids = [event.event_id for event in ledger.events("control")]
+        assert len(ids) == (0 if (table, family) == ("events", "control") else 5)
+
+
 def blob_of(home: Path, story: Story, name: str) -> Path:
     digest = story.named[name].body.content.digest
     return file_of(home).parent / "blobs" / digest[:2] / digest
@@ -436,7 +446,7 @@ def test_another_policy_in_the_log_than_genesis_promised_is_found(told):
     assert found(walked(ledger, logs)) == ("rule", "control", 2)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.floats(0, 1, exclude_max=True), st.integers(1, 255))
 def test_any_damaged_byte_of_the_file_is_reported_or_harmless(pristine, tmp_path, place, mask):
     home = tmp_path / "damaged"
