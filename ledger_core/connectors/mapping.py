@@ -70,6 +70,7 @@ class RecordMapper:
         Raises:
             StatementError: a message that no statement can hold; names it.
         """
+        self._scrubber.begin_record()
         writer = _RecordWriter(self._author, self._namespace, self._format, record_key, self._scrubber)
         for step, message in enumerate(record.messages):
             try:

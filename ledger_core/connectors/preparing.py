@@ -17,7 +17,7 @@ from ledger_core.kernel.content import JSON, TEXT
 from ledger_core.kernel.errors import CanonicalError
 from ledger_core.kernel.statements.generation import ClaimRange
 from ledger_core.kernel.text import check_foreign_name
-from ledger_core.redaction import redact, scan
+from ledger_core.redaction import redact, remembered, scan
 
 _NO_ARGUMENTS = b"null"
 Blob = tuple[bytes, str]
@@ -26,11 +26,19 @@ Blob = tuple[bytes, str]
 
 @dataclass(slots=True)
 class Scrubber:
-    """Redacts and keeps count."""
+    """Redacts and keeps count; a secret found in a record stays one for the rest of that record.
+
+    Only for the rest: what a message becomes must not depend on what is appended after it.
+    """
 
     redactions: Counter[str] = field(default_factory=Counter)
     withheld: int = 0
     _names: dict[str, str] = field(default_factory=dict)
+    _known: tuple[str, ...] = ()
+
+    def begin_record(self) -> None:
+        """Forget the secrets of the record before."""
+        self._known = ()
 
     def text(self, text: str) -> str:
         """``text`` without secrets."""
@@ -38,7 +46,8 @@ class Scrubber:
 
     def blob(self, text: str, media_type: str) -> Blob:
         """``text`` without secrets, as bytes; what was withheld whole is text, whatever it was."""
-        result = redact(text)
+        result = redact(text, self._known)
+        self._known = remembered(self._known, result.values)
         self.redactions.update(dict(result.found))
         if result.withheld is not None:
             self.withheld += 1
@@ -48,7 +57,7 @@ class Scrubber:
     def name(self, name: str) -> str:
         """A foreign name as a statement may hold it: a forbidden character or too many leave its digest."""
         if name not in self._names:
-            clean = self.text(name)
+            clean = redact(name).text
             try:
                 self._names[name] = check_foreign_name(clean)
             except CanonicalError:

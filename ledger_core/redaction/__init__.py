@@ -5,6 +5,6 @@ decision about whom to trust.
 """
 
 from ledger_core.redaction.findings import Finding
-from ledger_core.redaction.secrets import POLICY, Redaction, redact, scan
+from ledger_core.redaction.secrets import POLICY, Redaction, redact, remembered, scan
 
-__all__ = ["POLICY", "Finding", "Redaction", "redact", "scan"]
+__all__ = ["POLICY", "Finding", "Redaction", "redact", "remembered", "scan"]

@@ -31,12 +31,12 @@ _SEPARATOR = (
     r"(?::[^\S\n]{0,8}(?:str|string|SecretStr|bytes)[^\S\n]{0,8}=(?!=)|=>|:=|=(?!=)|:(?!:))"
 )
 _VALUE = (
-    r"(?:\s{0,256}\[(?P<array>(?:\s*+\"(?:[^\"\\\n]|\\.)*+\"\s*+,?+)++)\]"
+    r"(?:\s{0,256}\[(?!REDACTED:|WITHHELD:)(?P<array>(?:\s*+(?:\"(?:[^\"\\\n]|\\.)*+\"|[^\s\"'`\[\]{},\\]++)\s*+,?+)++)\]"
     r"|\s{0,256}[fbru]{0,2}\"(?P<double>(?:[^\"\\\n]|\\.)*+)\""
-    r"|\s{0,256}[fbru]{0,2}'(?P<single>(?:[^'\\\n]|\\.)*+)'"
-    r"|[^\S\n]{0,64}(?P<bare>(?:[^\s\"'`<>&;,\\]|[;,](?!\s|\w{1,64}\s{0,8}[=:]|\Z)|\\(?![nrtbfu\"'/\\]))++))"
+    r"|\s{0,256}[fbru]{0,2}'(?P<single>(?:[^'\"\\\n]|\\.)*+)['\"]"
+    r"|[^\S\n]{0,64}(?P<bare>(?:[^\s\"'`<>&;,\\]|[;,](?!\s|\w{1,64}\s{0,8}[=:]|\Z)|\\(?![nrtbfu\"'/\\])){1,2048}+))"
 )
-_LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*+)\"")
+_ELEMENT = re.compile(r"\"((?:[^\"\\\n]|\\.)*+)\"|([^\s\"',]++)")
 _PLACEHOLDER = re.compile(
     r"(?i:null|none|nil|undefined|true|false|yes|no|str|string|bytes|int|number|object|required|optional|n/?a|\W*|"
     r"x{3,}|\*{3,}|your[_ -].*|<.*>|\$\{.*|\$\(.*|\{\{.*|%[a-z(].*|\$[a-z_]\w*|.*\b(?:getenv|environ|getpass|env)\b.*|"
@@ -57,6 +57,7 @@ _MIN_ALTERNATIONS = 3
 """Changes between letter and digit in a value of one case: `order20240515` has one."""
 _TRAILING = ",;.)]}{[("
 _LOOKAHEAD = 64
+_BARE = 2
 
 
 def entropy(value: str) -> float:
@@ -115,16 +116,21 @@ class _Names:
     admits: Callable[[_Value], bool]
 
     def find(self, text: str, lowered: str) -> Iterator[Finding]:
-        if any(hint in lowered for hint in self.hints):
-            for match in self.pattern.finditer(text):
-                yield from self._judge(match)
+        """Every secret beside one of the names; a value is searched for names of its own."""
+        if not any(hint in lowered for hint in self.hints):
+            return
+        match = self.pattern.search(text)
+        while match is not None:
+            yield from self._judge(match)
+            match = self.pattern.search(text, match.start(match.lastgroup or 0))
 
     def _judge(self, match: re.Match[str]) -> Iterator[Finding]:
         group = match.lastgroup
         assert group is not None, "one of the values matched"
         if group == "array":
-            for literal in _LITERAL.finditer(match.string, *match.span(group)):
-                yield from self._one(match, literal.span(1), is_bare=False)
+            for element in _ELEMENT.finditer(match.string, *match.span(group)):
+                assert element.lastindex is not None, "a literal or a bare word"
+                yield from self._one(match, element.span(element.lastindex), is_bare=element.lastindex == _BARE)
         else:
             yield from self._one(match, match.span(group), is_bare=group == "bare")
 
@@ -136,6 +142,8 @@ class _Names:
         if not rest or _PLACEHOLDER.fullmatch(rest):
             return
         if is_bare:
+            if quote and text[0] in "[{":
+                return  # a JSON container, whose members stand beside their own names
             text = text.rstrip(_TRAILING)
             stop = start + len(text)
         prose = is_bare and match.string[start - 1] != "=" and _has_words(match.string[stop : stop + _LOOKAHEAD])

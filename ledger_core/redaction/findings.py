@@ -30,3 +30,5 @@ class Finding:
     kind: str
     quote: str = ""
     """Quote to put around the marker where the secret was a bare JSON number."""
+    value: str = ""
+    """The secret with its escapes undone, where it is telling enough to be looked for elsewhere."""

@@ -1,8 +1,8 @@
 """Views of a text with its escapes undone, each with the way back to the original characters.
 
-A secret may stand inside a JSON string inside a JSON string, or behind percent escapes. Each view undoes one layer of
-escapes everywhere, whatever the quotes say; a range found in a view maps to the range of the original that spells it.
-Building a view is linear, and every layer at least halves a run of backslashes, so there are at most log₂ n of them.
+A secret may stand inside a JSON string inside a JSON string, or behind percent escapes. A view undoes one layer of
+escapes; a range found in it maps to the range of the original that spells it. Building one is linear, and every layer
+at least halves a run of backslashes, so there are at most log₂ n of them.
 """
 
 from __future__ import annotations
@@ -57,16 +57,32 @@ class View:
         return View("".join(parts), depth, starts, origins, self)
 
 
-def views(text: str) -> Iterator[View]:
-    """The text itself, its percent-decoded view, and one view for each layer of JSON escapes."""
-    raw: View | None = View(text, 0)
-    assert raw is not None, "just made"
-    percent = raw.undone(_PERCENT, _percent, 0) if "%" in text else None
-    if percent is not None:
-        yield percent
-    while raw is not None:
-        yield raw
-        raw = raw.undone(_ESCAPE, _unescape, raw.depth + 1) if "\\" in raw.text else None
+def percent_decoded(text: str) -> View | None:
+    """``text`` with its percent escapes decoded; None where it holds none."""
+    return View(text, 0).undone(_PERCENT, _percent, 0) if "%" in text else None
+
+
+def unescaped(view: View) -> View | None:
+    """``view`` with one layer of JSON escapes undone; None where it holds none."""
+    return view.undone(_ESCAPE, _unescape, view.depth + 1) if "\\" in view.text else None
+
+
+def layers(text: str) -> Iterator[View]:
+    """Every deeper view of ``text``, one for each layer of JSON escapes."""
+    view = unescaped(View(text, 0))
+    while view is not None:
+        yield view
+        view = unescaped(view)
+
+
+def has_bare_quote(text: str, start: int, stop: int) -> bool:
+    """Whether a range holds a double quote that nothing escapes: it would leave the string it begins in."""
+    at = text.find('"', start, stop)
+    while at >= 0:
+        if _backslashes_before(text, at) % 2 == 0:
+            return True
+        at = text.find('"', at + 1, stop)
+    return False
 
 
 def snap(text: str, start: int, stop: int) -> tuple[int, int]:
