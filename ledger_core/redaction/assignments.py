@@ -34,7 +34,7 @@ _VALUE = (
     r"(?:\s{0,256}\[(?!REDACTED:|WITHHELD:)(?P<array>(?:\s*+(?:\"(?:[^\"\\\n]|\\.)*+\"|[^\s\"'`\[\]{},\\]++)\s*+,?+)++)\]"
     r"|\s{0,256}[fbru]{0,2}\"(?P<double>(?:[^\"\\\n]|\\.)*+)\""
     r"|\s{0,256}[fbru]{0,2}'(?P<single>(?:[^'\"\\\n]|\\.)*+)['\"]"
-    r"|[^\S\n]{0,64}(?P<bare>(?:[^\s\"'`<>&;,\\]|[;,](?!\s|\w{1,64}\s{0,8}[=:]|\Z)|\\(?![nrtbfu\"'/\\])){1,2048}+))"
+    r"|[^\S\n]{0,64}(?P<bare>(?:[^\s\"'`<>&;,\\]|[;,](?!\s|\w{1,64}\s{0,8}[=:]|\Z)|\\(?![nrtbfu\"'/\\]))++))"
 )
 _ELEMENT = re.compile(r"\"((?:[^\"\\\n]|\\.)*+)\"|([^\s\"',]++)")
 _PLACEHOLDER = re.compile(
@@ -58,6 +58,9 @@ _MIN_ALTERNATIONS = 3
 _TRAILING = ",;.)]}{[("
 _LOOKAHEAD = 64
 _BARE = 2
+_QUOTES = frozenset("\"'`")
+_LONGEST_NAME = 64
+"""Characters of a name and what separates it from its value."""
 
 
 def entropy(value: str) -> float:
@@ -116,13 +119,13 @@ class _Names:
     admits: Callable[[_Value], bool]
 
     def find(self, text: str, lowered: str) -> Iterator[Finding]:
-        """Every secret beside one of the names; a value is searched for names of its own."""
+        """Every secret beside one of the names."""
         if not any(hint in lowered for hint in self.hints):
             return
         match = self.pattern.search(text)
         while match is not None:
             yield from self._judge(match)
-            match = self.pattern.search(text, match.start(match.lastgroup or 0))
+            match = self.pattern.search(text, _resume(match))
 
     def _judge(self, match: re.Match[str]) -> Iterator[Finding]:
         group = match.lastgroup
@@ -150,6 +153,14 @@ class _Names:
         value = _Value(text, match.group("name"), is_bare, bool(quote), prose)
         if self.admits(value):
             yield Finding(start, stop, self.kind, quote if is_bare else "")
+
+
+def _resume(match: re.Match[str]) -> int:
+    """Where to look on: a quoted value may hold names, and a bare one may end in the name of the quoted value after it."""
+    start, stop = match.span(match.lastgroup or 0)
+    if match.lastgroup != "bare":
+        return start
+    return max(start, stop - _LONGEST_NAME) if match.string[stop : stop + 1] in _QUOTES else stop
 
 
 def _has_words(rest: str) -> bool:
