@@ -22,7 +22,9 @@ class ValueKind(StrEnum):
     """A person's name."""
     PLACE = "place"
     TERM = "term"
-    """A word of a closed list: a colour, a weekday, a material."""
+    """A word of a closed list: a colour, a material."""
+    WEEKDAY = "weekday"
+    MONTH = "month"
     DATE = "date"
     """A day and a month, with or without a year."""
     YES_NO = "yes-no"
@@ -140,7 +142,7 @@ _YEAR = r"(?:,?\s+(?P<year>\d{4})\b)?"
 _DATES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\b{_DAY}(?:\s+day)?(?:\s+of)?\s+{_MONTH}{_YEAR}",
+        rf"\b{_DAY}(?:\s+day)?(?:\s+of)?(?:\s+the\s+month\s+of)?\s+{_MONTH}{_YEAR}",
         rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}\b{_YEAR}",
         r"\b(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\b",
     )
@@ -176,6 +178,37 @@ def _checked_date(match: re.Match[str], year: str | None, month: int, day: int) 
     if not (1 <= month <= _MONTHS_A_YEAR and 1 <= day <= _DAYS_A_MONTH):
         return None
     return Mention(f"{year or '-'}-{month:02d}-{day:02d}", match.start(), match.end())
+
+
+# Weekdays and months ------------------------------------------------------------------------------------------------
+
+_WEEKDAY = re.compile(
+    r"\b(?:(?P<full>(?i:mon|tues|wednes|thurs|fri|satur|sun))(?i:days?)|(?P<short>Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,2}\.)"
+    r"(?!\w)"
+)
+_MONTH_NAME = re.compile(
+    r"\b(?:(?P<full>(?i:january|february|april|june|july|august|september|october|november|december)|M(?:arch|ARCH|ay|AY))"
+    r"|(?P<short>Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)(?!\w)"
+)
+
+
+def weekdays(text: str, known: Sequence[str]) -> list[Mention]:
+    """Weekdays by their first three letters; a date is a value too, though no weekday."""
+    named = _named(_WEEKDAY, text)
+    return sorted((*named, *dates(text, known)), key=lambda mention: mention.start)
+
+
+def months(text: str, known: Sequence[str]) -> list[Mention]:  # noqa: ARG001 - one signature for all readers
+    """Months by their first three letters, also inside a date; "may" and "march" in lower case only by themselves."""
+    alone = text.strip(" .!").capitalize()
+    return _named(_MONTH_NAME, text.replace(alone.casefold(), alone) if alone in {"May", "March"} else text)
+
+
+def _named(pattern: re.Pattern[str], text: str) -> list[Mention]:
+    return [
+        Mention((match["full"] or match["short"])[:3].casefold(), match.start(), match.end())
+        for match in pattern.finditer(text)
+    ]
 
 
 # Words --------------------------------------------------------------------------------------------------------------
@@ -229,6 +262,8 @@ READERS: Mapping[ValueKind, Reader] = MappingProxyType(
         ValueKind.NAME: words,
         ValueKind.PLACE: words,
         ValueKind.TERM: words,
+        ValueKind.WEEKDAY: weekdays,
+        ValueKind.MONTH: months,
         ValueKind.DATE: dates,
         ValueKind.YES_NO: yes_no,
     }

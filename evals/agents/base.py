@@ -16,7 +16,7 @@ class Answer:
 
     text: str
     ids: tuple[int, ...]
-    """Generated token ids; empty where the agent does not know them."""
+    """Generated token ids, which may run on after the text; empty where the agent does not know them."""
 
 
 @dataclass(frozen=True, slots=True)

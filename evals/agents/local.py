@@ -11,13 +11,13 @@ from evals.agents.base import Answer, Choice, Fault
 from evals.prompts import AssembledPrompt
 from evals.trials import ForcedChoice
 from ledger_core.kernel import digests
+from ledger_core.kernel.claims import SPLITTER, split_sentences
 from ledger_core.kernel.digests import Prefix
 
 if TYPE_CHECKING:
     from attribution.models import LanguageModel
 
 MAX_ANSWER_TOKENS = 20
-SENTENCE_END = ". "
 
 
 class LocalAgent:
@@ -30,7 +30,7 @@ class LocalAgent:
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
         frame = model.chat_template_pieces
-        self._stop_ids = frozenset({frame.start, frame.end, *model.tokenize("\n"), *model.tokenize("\n\n")})
+        self._stop_ids = frozenset({frame.start, frame.end})
         self._answers: dict[str, Answer | Fault] = {}
         self._choices: dict[str, Choice | Fault] = {}
 
@@ -49,10 +49,10 @@ class LocalAgent:
 
     def _generate(self, prompt: AssembledPrompt) -> Answer | Fault:
         try:
-            ids = self._model.generate(prompt.ids, MAX_ANSWER_TOKENS, stop_ids=self._stop_ids, stop_text=SENTENCE_END)
+            ids = self._model.generate(prompt.ids, MAX_ANSWER_TOKENS, stop_ids=self._stop_ids, stop_text="\n")
         except (AttributionError, RuntimeError) as error:
             return _fault(error)
-        return Answer(self._model.detokenize(ids).decode(errors="replace"), ids)
+        return Answer(first_sentence(self._model.detokenize(ids).decode(errors="replace")), ids)
 
     def forced_choice(
         self, prompt: AssembledPrompt, own_stem: str, candidates: Mapping[ForcedChoice, Sequence[str]]
@@ -86,9 +86,15 @@ class LocalAgent:
         return Choice(preferred, scored)
 
     def _key(self, purpose: str, ids: Sequence[int], *texts: str) -> str:
-        identity = (purpose, self._model.files.weights_digest, self._model.dtype, str(MAX_ANSWER_TOKENS), SENTENCE_END)
+        identity = (purpose, self._model.files.weights_digest, self._model.dtype, str(MAX_ANSWER_TOKENS), SPLITTER)
         parts = [part.encode() for part in (*identity, *texts)]
         return digests.framed_hex(Prefix.CONFIG, [*parts, struct.pack(f">{len(ids)}I", *ids)])
+
+
+def first_sentence(text: str) -> str:
+    """The first claim of ``text`` by the ledger's splitter: what follows an answer is not the answer."""
+    ranges = split_sentences(text)
+    return text.encode()[: ranges[0][1]].decode().rstrip() if ranges else ""
 
 
 def continuation_scores(model: Any, prefix: Sequence[int], continuations: Sequence[Sequence[int]]) -> list[float]:

@@ -58,8 +58,8 @@ _WORDS: dict[str, tuple[ValueKind, str]] = {
             " Brussels Amsterdam Copenhagen Stockholm Helsinki"
         ),
     ),
-    "weekday": (ValueKind.TERM, "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"),
-    "month": (ValueKind.TERM, "January February March April June July August September October November December"),
+    "weekday": (ValueKind.WEEKDAY, "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"),
+    "month": (ValueKind.MONTH, "January February March April June July August September October November December"),
     "colour": (ValueKind.TERM, "red green blue yellow white black grey brown orange purple pink"),
     "metal": (ValueKind.TERM, "copper iron silver gold zinc nickel tin aluminum cobalt titanium lithium"),
     "crop": (

@@ -70,12 +70,12 @@ def _read(name: str, data: dict[str, Any]) -> tuple[Topic, ...]:
         group = Group(**data)
         read = tuple(Topic(**fact, group=group) for fact in facts)
     except (KeyError, TypeError) as error:
-        raise ScenarioError(f"wordings/{name}: a missing or unknown field ({error})") from error
+        raise ScenarioError(f"texts/{name}: a missing or unknown field ({error})") from error
     for topic in read:
         if topic.pool not in POOLS:
-            raise ScenarioError(f"wordings/{name}: {topic.id} names the pool {topic.pool!r}; known: {', '.join(POOLS)}")
+            raise ScenarioError(f"texts/{name}: {topic.id} names the pool {topic.pool!r}; known: {', '.join(POOLS)}")
     if set(group.sources) != set(_SOURCES):
-        raise ScenarioError(f"wordings/{name}: sources must name {', '.join(_SOURCES)}")
+        raise ScenarioError(f"texts/{name}: sources must name {', '.join(_SOURCES)}")
     return read
 
 
@@ -86,7 +86,7 @@ def topics() -> tuple[Topic, ...]:
     Raises:
         ScenarioError: a wordings file with a missing or unknown field.
     """
-    folder = resources.files("evals.scenarios").joinpath("wordings")
+    folder = resources.files("evals.scenarios.texts")
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
     groups = [_read(name, tomllib.loads(folder.joinpath(name).read_text(encoding="utf-8"))) for name in names]
     size = len(groups[0])

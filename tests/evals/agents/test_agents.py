@@ -10,7 +10,7 @@ import torch
 
 from attribution.models import LanguageModel
 from evals.agents import Answer, Choice, Fault, LocalAgent
-from evals.agents.local import MAX_ANSWER_TOKENS, continuation_scores
+from evals.agents.local import MAX_ANSWER_TOKENS, continuation_scores, first_sentence
 from evals.agents.scripted import ScriptedAgent
 from evals.matcher import read_answer
 from evals.prompts import AssembledPrompt, Line, assemble, context_segments, question_segments
@@ -32,7 +32,20 @@ def test_an_answer_is_the_greedy_continuation(tiny: LanguageModel) -> None:
             assert int(tiny.model(torch.tensor([ids])).logits[0, -1].argmax()) == token
         ids.append(token)
     assert len(answer.ids) <= MAX_ANSWER_TOKENS
-    assert answer.text == tiny.detokenize(answer.ids).decode(errors="replace")
+    assert answer.text == first_sentence(tiny.detokenize(answer.ids).decode(errors="replace"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (" 45 euro. The hall is open.", " 45 euro."),
+        (" Dr. Quill. He is new", " Dr. Quill."),
+        (" 1.5 or so", " 1.5 or so"),
+        ("", ""),
+    ],
+)
+def test_an_answer_is_one_sentence(text: str, sentence: str) -> None:
+    assert first_sentence(text) == sentence
 
 
 def test_equal_prompts_are_answered_once(tiny: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
