@@ -6,7 +6,7 @@ Stages report through :func:`track` and never know who watches. The command line
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -52,7 +52,7 @@ def track(items: Iterable[T], description: str, total: int | None = None) -> Ite
         yield from items
         return
     progress = _display[-1]
-    length = total if total is not None else (len(items) if hasattr(items, "__len__") else None)
+    length = total if total is not None else (len(items) if isinstance(items, Sized) else None)
     task = progress.add_task(description, total=length)
     for item in items:
         yield item
@@ -68,3 +68,14 @@ def counter(description: str, total: int | None) -> Iterator[Callable[[], None]]
     progress = _display[-1]
     task = progress.add_task(description, total=total)
     yield lambda: progress.advance(task)
+
+
+@contextmanager
+def meter(description: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A callable that takes how much is done and how much there is, for work that learns its total on the way."""
+    if not _display:
+        yield lambda _done, _total: None
+        return
+    progress = _display[-1]
+    task = progress.add_task(description, total=None)
+    yield lambda done, total: progress.update(task, completed=done, total=total)

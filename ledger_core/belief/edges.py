@@ -77,6 +77,15 @@ def dependences(index: LedgerIndex, policy: Policy, *, measured: bool) -> dict[E
     return found
 
 
+def measurements_in_force(claim: EventId, index: LedgerIndex) -> tuple[tuple[EdgesMeasured, bool], ...]:
+    """The measurements that decide what ``claim`` rests on, each with whether it may lower a weight, by event id."""
+    entry = index.entries[claim]
+    if not isinstance(entry, Claim):
+        return ()
+    keys = [key for key, measurement in index.measurements.items() if measurement.body.claim == claim]
+    return tuple(_in_force(entry, keys, index))
+
+
 def _presumed(
     claim: Claim, index: LedgerIndex, policy: Policy, contexts: dict[EventId, dict[EventId, int]]
 ) -> Mapping[EventId, int]:

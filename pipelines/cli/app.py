@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.exceptions import TyperException
 
 from pipelines.cli import attribute, dev, evaluate, import_, report, run, sql, verify, what_if, why
 from pipelines.cli.state import State
 from pipelines.errors import ExitCode
+
+_INTERRUPTED = 130
 
 app = typer.Typer(
     name="veritas",
@@ -27,10 +32,10 @@ def options(
     context: typer.Context,
     home: Annotated[
         Path | None,
-        typer.Option(help="State folder: ledgers, lake, caches. [env VERITAS_HOME; default ./data in a clone]"),
+        typer.Option(help="State folder: ledgers, lake, caches. (env VERITAS_HOME; ./data in a clone)"),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Packaged model name or a Hugging Face model folder. [env VERITAS_MODEL]")
+        str | None, typer.Option(help="Packaged model name or a Hugging Face model folder. (env VERITAS_MODEL)")
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")] = False,
 ) -> None:
@@ -50,45 +55,44 @@ app.command("sql")(sql.command)
 app.command("dev")(dev.command)
 
 
-def _known_errors() -> tuple[type[Exception], ...]:
-    """The roots of the error trees; imported only once something went wrong."""
-    from attribution.errors import AttributionError
-    from evals.errors import EvalError
-    from ledger_core.kernel.errors import LedgerError
-    from pipelines.errors import PipelineError
-
-    return (PipelineError, LedgerError, AttributionError, EvalError, OSError)
-
-
-def _exit_code(error: Exception) -> int:
-    from ledger_core.kernel.errors import VerificationError
-
-    if isinstance(error, VerificationError):
-        return ExitCode.LEDGER_DOES_NOT_VERIFY
-    return int(getattr(error, "exit_code", ExitCode.FAILURE))
-
-
 def main() -> None:
     """Entry point of the `veritas` script."""
-    import click
-
     debug = "--debug" in sys.argv
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        code = app(standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
-    except click.exceptions.Abort:
-        sys.exit(130)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(ExitCode.USAGE)
+        code = app(prog_name="veritas", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has stopped reading: not an error to report, and nobody to report it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(ExitCode.FAILURE)
+    except TyperException as error:
+        sys.exit(_usage(error))
     except KeyboardInterrupt:
-        typer.echo("veritas: interrupted; the same command resumes where it stopped", err=True)
-        sys.exit(130)
+        sys.exit(_interrupted())
     except Exception as error:
-        if debug or not isinstance(error, _known_errors()):
+        if debug:
             raise
-        message = " ".join(str(error).split())
-        typer.echo(f"veritas: {message}", err=True)
-        sys.exit(_exit_code(error))
+        from pipelines.cli.failures import describe, exit_code
+
+        typer.echo(f"veritas: {describe(error)}", err=True)
+        sys.exit(exit_code(error))
+    if code == _INTERRUPTED:
+        _interrupted()
+    sys.exit(code if isinstance(code, int) else ExitCode.DONE)
+
+
+def _usage(error: TyperException) -> int:
+    """Refuse a command line that cannot be, in one line; a bare `veritas` has been answered with the help."""
+    context = getattr(error, "ctx", None)
+    message = " ".join(error.format_message().split())
+    if message and context is not None:
+        typer.echo(f"veritas: {message.rstrip('.')}; see `{context.command_path} --help`", err=True)
+    return ExitCode.USAGE
+
+
+def _interrupted() -> int:
+    typer.echo("veritas: interrupted; the same command resumes where it stopped", err=True)
+    return _INTERRUPTED

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pipelines.errors import MissingTableError, UsageError
+from pipelines.errors import LakeError, MissingTableError, UsageError
 from pipelines.lake.schemas import TABLES
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 
 def query(lake: Path, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -14,26 +17,15 @@ def query(lake: Path, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]
 
     Raises:
         MissingTableError: the lake holds no table yet.
+        LakeError: a table's file is damaged.
         UsageError: DuckDB refuses the statement; its message is kept.
     """
     import duckdb
 
     connection = duckdb.connect(":memory:")
-    found = False
-    for name in sorted(TABLES):
-        if not any(lake.glob(f"*/*/{name}.parquet")):
-            continue
-        found = True
-        pattern = str(lake / "*" / "*" / f"{name}.parquet").replace("'", "''")
-        connection.execute(
-            f"CREATE VIEW {name} AS SELECT split_part(filename, '/', -3) AS tenant, "  # noqa: S608 - names are ours
-            f"split_part(filename, '/', -2) AS project, * EXCLUDE (filename) "
-            f"FROM read_parquet('{pattern}', filename = true)",
-        )
-    if not found:
-        raise MissingTableError(f"no table below {lake} yet; `veritas run` writes them")
     try:
-        connection.execute(f"SET allowed_directories = ['{str(lake).replace(chr(39), chr(39) * 2)}/']")
+        _create_views(connection, lake)
+        connection.execute(f"SET allowed_directories = ['{_quoted(lake)}/']")
         connection.execute("SET enable_external_access = false")
         parsed = duckdb.extract_statements(statement)
         if [found.type for found in parsed] != [duckdb.StatementType.SELECT]:
@@ -41,7 +33,32 @@ def query(lake: Path, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]
         result = connection.execute(statement)
         names = [column[0] for column in result.description or ()]
         return names, result.fetchall()
+    except duckdb.IOException as error:
+        raise LakeError(f"{lake}: a table cannot be read ({error}); delete it and materialise it again") from error
+    except duckdb.CatalogException as error:
+        raise UsageError(f"sql: {error}; `veritas sql` lists the tables") from error
     except duckdb.Error as error:
         raise UsageError(f"sql: {error}") from error
     finally:
         connection.close()
+
+
+def _create_views(connection: DuckDBPyConnection, lake: Path) -> None:
+    """One view per table that the lake holds for any scope."""
+    found = False
+    for name in sorted(TABLES):
+        if not any(lake.glob(f"*/*/{name}.parquet")):
+            continue
+        found = True
+        pattern = _quoted(lake / "*" / "*" / f"{name}.parquet")
+        connection.execute(
+            f"CREATE VIEW {name} AS SELECT split_part(filename, '/', -3) AS tenant, "  # noqa: S608 - names are ours
+            f"split_part(filename, '/', -2) AS project, * EXCLUDE (filename) "
+            f"FROM read_parquet('{pattern}', filename = true)",
+        )
+    if not found:
+        raise MissingTableError(f"no table below {lake} yet; `veritas run` writes them")
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
