@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ledger_core.belief import SEED_V4_CLUSTERS, STRICT_CLUSTERS, FoldOptions, Hyperedge, fold
+from ledger_core.belief import SEED_V4_CLUSTERS, STRICT_CLUSTERS, FoldOptions, Hyperedge, Retraction, fold
 from ledger_core.kernel.errors import BeliefError, PolicyError
 from tests.ledger_core.belief.book import OTHER_WEIGHTS, Book
 
@@ -206,11 +206,26 @@ def test_a_hypothetical_retraction_asks_for_no_quorum_and_appends_nothing():
     plain = fold(book.statements, SEED_V4_CLUSTERS)
     state = fold(book.statements, SEED_V4_CLUSTERS, FoldOptions(hypothetical_retractions=frozenset({premise})))
     assert [state.entries[key].attenuation for key in (premise, first, second)] == [50_000_000] * 3
-    assert state.retractions[premise].hypothetical
+    assert state.retractions == {premise: Retraction(members=(), largest_independent=0, hypothetical=True)}
     assert state.reputation == {("false.example", "*"): (0, 1)}
     assert fold(book.statements, SEED_V4_CLUSTERS) == plain
     with pytest.raises(BeliefError, match="dd"):
         fold(book.statements, SEED_V4_CLUSTERS, FoldOptions(hypothetical_retractions=frozenset({"dd" * 32})))
+
+
+def test_hypothetical_and_real_retractions_stand_side_by_side_in_order():
+    book, premise, first, second, one, two = planted_premise()
+    book.contradict(first, one, two)
+    plain = fold(book.statements, SEED_V4_CLUSTERS)
+    state = fold(
+        book.statements,
+        SEED_V4_CLUSTERS,
+        FoldOptions(hypothetical_retractions=frozenset({premise, first, second})),
+    )
+    assert list(state.retractions) == sorted((premise, first, second))
+    # What the ledger itself retracts is not an assumption.
+    assert state.retractions[first] == plain.retractions[first]
+    assert not state.retractions[first].hypothetical
 
 
 def test_ignoring_verdicts_reads_the_ledger_as_if_none_had_been_filed():

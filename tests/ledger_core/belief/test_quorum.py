@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 
@@ -236,6 +237,25 @@ class TestIndependentSets:
         for size in (1, 2, 3, 4):
             inside = {member for group in cliques if len(group) == size for member in group}
             assert {members[number] for number in in_clique_of(graph, size)} == inside
+
+    def test_against_the_plain_recursion_on_larger_graphs(self):
+        """Wrong pruning shows only on graphs that are large enough to prune."""
+        draw = random.Random(7)
+        for _ in range(600):
+            size, density = draw.randint(14, 24), draw.choice([0.5, 0.7, 0.9])
+            members = [f"m{number:02}" for number in range(size)]
+            graph = adjacency(members, [p for p in itertools.combinations(members, 2) if draw.random() < density])
+            assert largest(graph) == self.plain(graph)
+
+    def plain(self, graph):
+        @functools.cache
+        def best(candidates):
+            if not candidates:
+                return 0
+            vertex = candidates.bit_length() - 1
+            return max(best(candidates & ~(1 << vertex)), 1 + best(candidates & graph[vertex]))
+
+        return best((1 << len(graph)) - 1)
 
     def test_thousands_of_members_of_many_origins(self):
         """An attacker chooses how many members there are: no recursion, no explosion."""
