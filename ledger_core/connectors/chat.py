@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,10 +29,11 @@ def _records(path: Path) -> Iterator[TranscriptRecord | Reject]:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 place = f"line {number}"
-                if not line.removeprefix(b"\xef\xbb\xbf").strip():
+                text = line.removeprefix(codecs.BOM_UTF8).strip()
+                if not text:
                     continue
                 try:
-                    value = read_json(line)
+                    value = read_json(text)
                 except RecordError as error:
                     first = first or RecordError(f"{place}: {error}")
                     yield Reject(place, str(error))
