@@ -21,7 +21,7 @@ class Evidence:
     """``ℓ(N) − ℓ(N∖i)``, nats: leave-one-out."""
 
     necessary: bool
-    """Losing the unit alone costs a floor, by deletion, and half of one by swap."""
+    """Losing the unit alone costs its bar by deletion and half of it by swap."""
 
     hidden_by: tuple[int, ...] | None
     """W of `redundant-with`: absent it, losing the unit costs a quarter of the claim; None where no such W passed."""
@@ -50,8 +50,16 @@ class Case:
     unit: int
     strongest: float
     alone: float
-    necessary: Loss | None
+    bar: float
+    """What ``alone`` must reach, nats: the floor, or a quarter of the claim where main effects do not vouch for it."""
+
     hidden: Loss | None
+    """The loss behind an absence, if decisive there."""
+
+    @property
+    def necessary(self) -> Loss | None:
+        """The loss of the unit alone, if it reaches its bar."""
+        return Loss((), self.alone) if self.alone >= self.bar else None
 
 
 def lattice_cases(lattice: Lattice, tau: float, trusted: Collection[int]) -> list[Case]:
@@ -64,10 +72,8 @@ def lattice_cases(lattice: Lattice, tau: float, trusted: Collection[int]) -> lis
     """
     cases = []
     for unit in lattice.pool:
-        alone = lattice.lost([unit])
         bar = tau if unit in trusted else lattice.bars.decisive
-        necessary = Loss((), alone) if alone >= bar else None
-        cases.append(Case(unit, lattice.strongest(unit), alone, necessary, lattice.hidden_by(unit)))
+        cases.append(Case(unit, lattice.strongest(unit), lattice.lost([unit]), bar, lattice.hidden_by(unit)))
     return cases
 
 
@@ -75,7 +81,7 @@ def single_cases(probe: Probe, units: Sequence[int], tau: float) -> list[Case]:
     """Cases of units outside any lattice: leave-one-out alone."""
     scores = probe.without([(), *([unit] for unit in units)])
     return [
-        Case(unit, float(loss), float(loss), Loss((), float(loss)) if loss >= tau else None, None)
+        Case(unit, float(loss), float(loss), tau, None)
         for unit, loss in zip(units, scores[0] - scores[1:], strict=True)
     ]
 
@@ -92,13 +98,12 @@ def cut_cases(probe: Probe, absent: Collection[int], cut: Collection[int], bars:
         kept = float(scores[2 + len(members) + position])
         behind = kept - gone if full - kept <= bars.slack else alone
         hidden = Loss(context, behind) if context and behind >= bars.decisive else None
-        necessary = Loss((), alone) if alone >= bars.decisive else None
-        cases.append(Case(unit, max(alone, behind), alone, necessary, hidden))
+        cases.append(Case(unit, max(alone, behind), alone, bars.decisive, hidden))
     return cases
 
 
-def confirm(probe: Probe, cases: Iterable[Case], tau: float, bars: Bars) -> dict[int, Evidence]:
-    """Swap every unit where its loss passed: matched text about the same entity must cost ``τ/2`` too.
+def confirm(probe: Probe, cases: Iterable[Case], bars: Bars) -> dict[int, Evidence]:
+    """Swap every unit where its loss passed: matched text about the same entity must cost half of that bar too.
 
     A unit without replacement text cannot be confirmed and is no edge.
     """
@@ -112,16 +117,16 @@ def confirm(probe: Probe, cases: Iterable[Case], tau: float, bars: Bars) -> dict
     swapped = probe.ask([(loss.context, [unit]) for unit, loss in due])
     kept = probe.without([loss.context for _, loss in due])
     cost = {(unit, loss.context): float(c) for (unit, loss), c in zip(due, kept - swapped, strict=True)}
-    return {case.unit: _weigh(case, cost, tau, bars) for case in listed}
+    return {case.unit: _weigh(case, cost, bars) for case in listed}
 
 
-def _weigh(case: Case, cost: dict[tuple[int, tuple[int, ...]], float], tau: float, bars: Bars) -> Evidence:
+def _weigh(case: Case, cost: dict[tuple[int, tuple[int, ...]], float], bars: Bars) -> Evidence:
     checked = [
-        (loss, cost[case.unit, loss.context])
+        (loss, cost[case.unit, loss.context], bars.decisive if loss.context else case.bar)
         for loss in (case.necessary, case.hidden)
         if loss is not None and (case.unit, loss.context) in cost
     ]
-    passed = [(loss, swap) for loss, swap in checked if swap >= tau / 2]
+    passed = [(loss, swap) for loss, swap, bar in checked if swap >= bar / 2]
     necessary = any(not loss.context for loss, _ in passed)
     # Behind W a unit is redundant only if W's absence is what makes it decisive: additive causes are not.
     behind = [
@@ -129,13 +134,15 @@ def _weigh(case: Case, cost: dict[tuple[int, tuple[int, ...]], float], tau: floa
         for loss, _ in passed
         if loss.context and (not necessary or loss.nats - case.alone >= bars.decisive)
     ]
-    decided = passed or checked
+    swaps = [swap for _, swap in passed] or [swap for _, swap, _ in checked]
+    # Alone a unit could pass any floor up to its loss; behind an absence only once it is decisive there.
+    floors = [min(loss.nats, 2 * swap) for loss, swap, bar in checked if not loss.context or swap >= bar / 2]
     return Evidence(
         unit=case.unit,
         strongest=case.strongest,
         alone=case.alone,
         necessary=necessary,
         hidden_by=behind[0] if behind else None,
-        swap=decided[0][1] if decided else None,
-        final=max((min(loss.nats, 2 * swap) for loss, swap in checked), default=0.0),
+        swap=swaps[0] if swaps else None,
+        final=max(floors, default=0.0),
     )

@@ -92,7 +92,8 @@ def search(probe: Probe, effects: PairedEffects, tau: float, tau_total: float, c
             share = findings.lattice.bars.slack if context else findings.total / 4
             if unexplained < max(tau_total, share):
                 continue
-            if _explain(probe, findings, (context, rest), tau, config):
+            # Under a single unit's floor there is something left to explain, but no edge in it.
+            if unexplained >= tau and _explain(probe, findings, (context, rest), tau, config):
                 break
             given_up.add(context)
             findings.explained = False
@@ -104,14 +105,14 @@ def judge_candidates(probe: Probe, listed: tuple[int, ...], tau: float, config: 
     """Enumerate the strongest candidates jointly, the others one by one."""
     total = probe.full - probe.replaced((), range(probe.units))
     lattice = Lattice.measure(probe, listed[: config.enumerate_up_to], tau, total)
-    evidence = confirm(probe, lattice_cases(lattice, tau, listed), tau, lattice.bars)
+    evidence = confirm(probe, lattice_cases(lattice, tau, listed), lattice.bars)
     named = {unit for unit in lattice.pool if evidence[unit].names_only}
     if named:
         pool = [unit for unit in lattice.pool if unit not in named]
         lattice = Lattice.measure(probe, pool, tau, total)
-        evidence |= confirm(probe, lattice_cases(lattice, tau, listed), tau, lattice.bars)
+        evidence |= confirm(probe, lattice_cases(lattice, tau, listed), lattice.bars)
     beyond = single_cases(probe, listed[config.enumerate_up_to :], tau)
-    evidence |= confirm(probe, beyond, tau, lattice.bars)
+    evidence |= confirm(probe, beyond, lattice.bars)
     return Findings(lattice, listed, total, evidence)
 
 
@@ -148,7 +149,7 @@ def _explain(
         return False
     whole = probe.full - float(probe.without([absent | set(cut)])[0])
     bars = Bars.of(tau, max(whole, unexplained))
-    if not findings.add(confirm(probe, cut_cases(probe, absent, cut, bars), tau, bars)):
+    if not findings.add(confirm(probe, cut_cases(probe, absent, cut, bars), bars)):
         return False
     edges = findings.edges
     pool = list(dict.fromkeys([*findings.lattice.pool, *cut]))
@@ -157,7 +158,7 @@ def _explain(
     if len(pool) <= config.enumerate_up_to:
         findings.lattice = Lattice.measure(probe, pool, tau, findings.total)
         cases = lattice_cases(findings.lattice, tau, findings.candidates)
-        findings.add(confirm(probe, cases, tau, findings.lattice.bars))
+        findings.add(confirm(probe, cases, findings.lattice.bars))
     elif len(absent | set(cut)) > 1:
         findings.wide_cuts.append(absent | set(cut))
     return True

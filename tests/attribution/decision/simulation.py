@@ -11,20 +11,35 @@ from attribution.decision import RuleConfig, calibrate, decide, final_statistic
 from attribution.games import planted as plant
 from attribution.games.background import Background
 
+
+@dataclass(frozen=True)
+class Setting:
+    """What a stratum draws its game from."""
+
+    units: int
+    strength: float
+    order: tuple[int, ...]
+    draw: np.random.Generator
+
+    def some(self, least, most):
+        """Between ``least`` and ``most`` units, or as many as there are."""
+        return self.order[: self.draw.integers(least, most + 1)]
+
+
 STRATA = {
-    "null": lambda d, strength, u, draw: plant.null(d),
-    "same-entity": lambda d, strength, u, draw: plant.naming(d, 0.0, None, u[0], draw.uniform(10, 30)),
-    "single": lambda d, strength, u, draw: plant.single(d, strength, u[0]),
-    "single+naming": lambda d, strength, u, draw: plant.naming(d, strength, u[0], u[1], draw.uniform(10, 30)),
-    "redundant": lambda d, strength, u, draw: plant.copies(d, strength, u[:2]),
-    "conjunctive": lambda d, strength, u, draw: plant.conjunctive(d, strength, u[: draw.integers(2, 4)]),
-    "copies": lambda d, strength, u, draw: plant.copies(d, strength, u[: draw.integers(3, 9)]),
-    "majority": lambda d, strength, u, draw: plant.majority(d, strength, u[: draw.choice([3, 5] if d > 5 else [3])]),
-    "two-chains": lambda d, strength, u, draw: plant.two_chains(d, strength, u[:4]),
-    "anchored": lambda d, strength, u, draw: plant.anchored_copies(d, strength, u[0], u[1 : draw.integers(3, 9)]),
-    "paraphrase": lambda d, strength, u, draw: plant.paraphrase(d, strength, u[0], u[1]),
-    "suppressor": lambda d, strength, u, draw: plant.suppressor(d, strength, u[0], u[1]),
-    "saturating": lambda d, strength, u, draw: plant.saturating(d, strength, u[:3]),
+    "null": lambda s: plant.null(s.units),
+    "same-entity": lambda s: plant.naming(s.units, 0.0, None, s.order[0], s.draw.uniform(10, 30)),
+    "single": lambda s: plant.single(s.units, s.strength, s.order[0]),
+    "single+naming": lambda s: plant.naming(s.units, s.strength, *s.order[:2], s.draw.uniform(10, 30)),
+    "redundant": lambda s: plant.copies(s.units, s.strength, s.order[:2]),
+    "conjunctive": lambda s: plant.conjunctive(s.units, s.strength, s.some(2, 3)),
+    "copies": lambda s: plant.copies(s.units, s.strength, s.some(3, 8)),
+    "majority": lambda s: plant.majority(s.units, s.strength, s.order[: s.draw.choice([3, 5] if s.units > 5 else [3])]),
+    "two-chains": lambda s: plant.two_chains(s.units, s.strength, s.order[:4]),
+    "anchored": lambda s: plant.anchored_copies(s.units, s.strength, s.order[0], s.some(3, 9)[1:]),
+    "paraphrase": lambda s: plant.paraphrase(s.units, s.strength, *s.order[:2]),
+    "suppressor": lambda s: plant.suppressor(s.units, s.strength, *s.order[:2]),
+    "saturating": lambda s: plant.saturating(s.units, s.strength, s.order[:3]),
 }
 
 SUPPORTED = tuple(STRATA)[2:]
@@ -65,11 +80,11 @@ def bounds(k, n):
 def planted(stratum, units, index, scale):
     draw = np.random.default_rng([index, units, list(STRATA).index(stratum)])
     order = tuple(int(unit) for unit in draw.permutation(units))
-    game = STRATA[stratum](units, draw.uniform(4, 10), order, draw)
+    game = STRATA[stratum](Setting(units, draw.uniform(4, 10), order, draw))
     return game.over(Background(units, int(draw.integers(2**31)), scale))
 
 
-def calibrated(units, n=200, scale=1.0):
+def calibrated(units, n, scale=1.0):
     """A floor from ``n`` plain null claims and ``n`` with an entry that names the entity."""
     return calibrate(
         *(
