@@ -37,7 +37,7 @@ def instance_folder(home: Path) -> Path:
 def ensure_partitions(instance: dg.DagsterInstance, names: Sequence[str]) -> None:
     """Make sure that the tenants in ``names`` are partitions."""
     known = set(instance.get_dynamic_partitions(tenants.name or ""))
-    missing = [name for name in names if name not in known]
+    missing = [name for name in dict.fromkeys(names) if name not in known]
     if missing:
         instance.add_dynamic_partitions(tenants.name or "", missing)
 
@@ -55,9 +55,7 @@ def materialise(at: Workspace, tenant: str, *, only: Sequence[str] | None = None
     """
     folder = instance_folder(at.settings.home)
     WorkspaceResource.install(at)
-    assets = (
-        ASSETS if tenant == EVALUATION_TENANT else [*ledger.ASSETS, *attribution.ASSETS, *upsert.ASSETS]
-    )
+    assets = ASSETS if tenant == EVALUATION_TENANT else [*ledger.ASSETS, *attribution.ASSETS, *upsert.ASSETS]
     selection = dg.AssetSelection.assets(*only) if only else None
     with dg.DagsterInstance.from_config(str(folder)) as instance:
         ensure_partitions(instance, (EVALUATION_TENANT, SAMPLES_TENANT, tenant))
@@ -74,6 +72,7 @@ def materialise(at: Workspace, tenant: str, *, only: Sequence[str] | None = None
         failed = [check for check in result.get_asset_check_evaluations() if not check.passed]
     if failed:
         detail = "; ".join(
-            f"{check.check_name}: {', '.join(str(value.value) for value in check.metadata.values())}" for check in failed
+            f"{check.check_name}: {', '.join(str(value.value) for value in check.metadata.values())}"
+            for check in failed
         )
         raise PipelineError(f"a blocking check failed: {detail}; run `veritas verify` for the place")

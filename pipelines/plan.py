@@ -18,12 +18,16 @@ from pipelines.errors import PlanError
 EVALUATION_TENANT = "eval"
 
 
-class RunPlan(Record):
+class JobPlan(Record):
     """Everything that decides a run's numbers."""
 
     agent: ForeignName
+    answers_measured: Count
+    """Persisted answers that are attributed, at most."""
     arms: tuple[ContractId, ...]
     competence: Count
+    corrections_leave: Count
+    """Planted-premise scenarios whose corrections leave the context after the verdict."""
     gate: ContractId
     generator_version: ForeignName
     mixed_parents: Count
@@ -60,7 +64,7 @@ class RunState(Record):
     """A started run: its plan and the `now` of its first start, reused whenever it resumes."""
 
     now: Timestamp
-    plan: RunPlan
+    plan: JobPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class Run:
     resumed: bool
 
     @property
-    def plan(self) -> RunPlan:
+    def plan(self) -> JobPlan:
         """What the run does."""
         return self.state.plan
 
@@ -87,7 +91,7 @@ def _write(path: Path, data: bytes) -> None:
     temporary.replace(path)
 
 
-def start(home: Path, plan: RunPlan, now: str | None) -> Run:
+def start(home: Path, plan: JobPlan, now: str | None) -> Run:
     """Start the run of ``plan`` below ``home``, or resume it where it was started before.
 
     Args:

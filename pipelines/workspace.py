@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -39,6 +40,11 @@ class Workspace:
     project: str | None = None
     """Project of a tenant other than the evaluation's; None: all of its projects."""
     _models: dict[str, LanguageModel] = field(default_factory=dict, repr=False)
+    _began: float = field(default_factory=time.monotonic, repr=False)
+
+    def elapsed(self) -> float:
+        """Seconds since this workspace was opened; for ``run.json``, never for a number of the report."""
+        return time.monotonic() - self._began
 
     def scopes(self, tenant: str) -> tuple[Scope, ...]:
         """Scopes that a partition stands for: the run's own for the evaluation tenant, else the tenant's ledgers."""

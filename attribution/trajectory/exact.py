@@ -70,13 +70,14 @@ def _ids(generation: Generation) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return generation.prompt_ids, generation.response_ids
 
 
-def units_in_context(generation: Generation, units: Sequence[TrajectoryUnit]) -> int:
-    """How many of ``units``, which stand in token order, the generation saw: they are the first ones.
+def ablatable(generation: Generation) -> frozenset[str]:
+    """Entries of the generation's recorded context that can be ablated."""
+    return frozenset(item.entry for item in generation.context if item.unit is not None and item.entry is not None)
 
-    An earlier claim of the same response is a unit for later generations, but it is not in this one's context.
-    """
-    seen = {item.entry for item in generation.context if item.unit is not None}
-    return sum(1 for unit in units if not seen.isdisjoint(unit.entries))
+
+def units_before(regions: Sequence[Region], start: int, own: int | None) -> int:
+    """Units with a region that begins before token ``start``, but for ``own``: they are the first ones in token order."""
+    return len({region.unit for region in regions if region.start < start} - {own, None})
 
 
 def number_units(items: Sequence[ContextItem]) -> tuple[tuple[TrajectoryUnit, ...], dict[int, int]]:
@@ -118,8 +119,16 @@ def _lay_out(
             start, stop = _token_span(generation, claim, token_bytes)
             own = unit_of_entry.get(claim.entry)
             foils = admissible_foils(ids[start:stop], map(tokenize, wording.foils.get(claim.entry, ())))
-            before = units_in_context(generation, units)
-            claims.append(TrajectoryClaim(claim.entry, generation.event_id, len(targets), before, bool(foils)))
+            claims.append(
+                TrajectoryClaim(
+                    entry=claim.entry,
+                    generation=generation.event_id,
+                    target=len(targets),
+                    units=units_before(regions, start, own),
+                    context=ablatable(generation),
+                    contrasted=bool(foils),
+                )
+            )
             targets.append(Target(claim.entry, start, stop, own, foils))
     layout = build_layout(
         ids=ids,

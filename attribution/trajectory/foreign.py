@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from attribution.errors import ContextWindowError
 from attribution.layout import Region, Target, Unit, admissible_foils, build_layout
 from attribution.models import ChatPieces
-from attribution.trajectory.exact import number_units, units_in_context
+from attribution.trajectory.exact import ablatable, number_units, units_before
 from attribution.trajectory.records import (
     ContextItem,
     Generation,
@@ -148,8 +148,16 @@ def _build(
         foils = admissible_foils(tuple(sequence.ids[start:stop]), map(tokenize, wording.foils.get(entry, ())))
         own = unit_of_entry.get(entry)
         speaking = generation_of[entry]
-        before = units_in_context(speaking, units)
-        claims.append(TrajectoryClaim(entry, speaking.event_id, len(targets), before, bool(foils)))
+        claims.append(
+            TrajectoryClaim(
+                entry=entry,
+                generation=speaking.event_id,
+                target=len(targets),
+                units=units_before(sequence.regions, start, own),
+                context=ablatable(speaking),
+                contrasted=bool(foils),
+            )
+        )
         targets.append(Target(entry, start, stop, own, foils))
     swaps: list[list[tuple[int, ...]]] = [[] for _ in units]
     for region, placed in zip(sequence.regions, sequence.items, strict=True):

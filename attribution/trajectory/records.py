@@ -79,7 +79,10 @@ class TrajectoryClaim:
     target: int
     """Index of its target in the layout."""
     units: int
-    """How many units stand before it, in token order: the ones that can have caused it."""
+    """How many units stand before it, in token order: what can move its score."""
+    context: frozenset[str]
+    """Ablatable entries that its generation's recorded context holds. Other units before the claim are earlier claims of the
+    same response: measured along, but no context entries."""
     contrasted: bool
     """Whether it is scored against foils."""
 

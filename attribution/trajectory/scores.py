@@ -28,6 +28,7 @@ class TrajectoryScores:
         self._scorer = scorer
         self._cache = cache
         self._rows: dict[bytes, Values] = {}
+        self._by_head: dict[int, dict[bytes, Values]] = {}
 
     def require(self, states: States) -> None:
         """Score the masks of ``states`` (``uint8[mask, unit]``) that are not known yet."""
@@ -39,15 +40,25 @@ class TrajectoryScores:
         tables = score_blocks(self._scorer, layout, make_blocks(self._scorer, layout, masks), self._cache)
         for key, odds in zip(keys, contrast(layout, np.concatenate(tables)), strict=True):
             self._rows[key] = odds
+            for width, heads in self._by_head.items():
+                heads.setdefault(key[:width], odds)
 
     def under(self, states: States) -> list[Values]:
         """``float64[target]`` under each mask of ``states``, in order: log-odds against the foils, or ``log p`` without any."""
         self.require(states)
         return [self._rows[row.tobytes()] for row in states]
 
-    def known(self, mask: States) -> Values | None:
-        """``float64[target]`` under one mask (``uint8[unit]``), if it was scored."""
-        return self._rows.get(mask.tobytes())
+    def known(self, head: bytes) -> Values | None:
+        """``float64[target]`` under a scored mask that begins with the states ``head``, if there is one.
+
+        A claim does not see its own unit nor any later one, so every mask with the same states before it scores it equally.
+        """
+        if len(head) not in self._by_head:
+            heads: dict[bytes, Values] = {}
+            for key, odds in self._rows.items():
+                heads.setdefault(key[: len(head)], odds)
+            self._by_head[len(head)] = heads
+        return self._by_head[len(head)].get(head)
 
     def cut_behind(self, target: int) -> TrajectoryScores:
         """An empty table over the trajectory cut off behind one target."""
@@ -56,7 +67,7 @@ class TrajectoryScores:
 
 
 class ClaimGame:
-    """One claim as a game over the units of its context; whatever else stands before it stays present.
+    """One claim as a game over the units before it.
 
     Masks that the trajectory has scored for all claims are read there; any other mask is scored for this claim alone, over the
     trajectory cut off behind it, which costs no token that the claim cannot see.
@@ -69,20 +80,19 @@ class ClaimGame:
 
     @property
     def units(self) -> int:
-        """Units of the claim's context."""
+        """Units before the claim."""
         return self._claim.units
 
     def values(self, states: States) -> Values:
         """Log-odds of the claim against its foils, or its log-probability where it has none, in nats: ``float64[mask]``."""
-        whole = np.full((len(states), len(self._shared.trajectory.units)), PRESENT, dtype=np.uint8)
-        whole[:, : self._claim.units] = states
-        known = [self._shared.known(row) for row in whole]
-        fresh = [row for row, scores in zip(whole, known, strict=True) if scores is None]
+        known = [self._shared.known(row.tobytes()) for row in states]
+        fresh = [row for row, scores in zip(states, known, strict=True) if scores is None]
         alone: Iterator[Values] = iter(())
         if fresh:
             own = self._own_scores()
-            width = len(own.trajectory.layout.units)
-            alone = iter(own.under(np.stack([row[:width] for row in fresh])))
+            whole = np.full((len(fresh), len(own.trajectory.layout.units)), PRESENT, dtype=np.uint8)
+            whole[:, : self._claim.units] = np.stack(fresh)
+            alone = iter(own.under(whole))
         return np.array(
             [next(alone)[0] if scores is None else scores[self._claim.target] for scores in known], dtype=np.float64
         )

@@ -1,6 +1,6 @@
 """Blocking checks: what fails here stops everything downstream."""
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: Dagster reads the annotations of `context` as objects.
 
 import json
 
@@ -17,7 +17,9 @@ def _tenant(context: dg.AssetCheckExecutionContext) -> str:
     return context.partition_key if context.has_partition_key else EVALUATION_TENANT
 
 
-@dg.asset_check(asset="ledger_events", blocking=True, description="The ledger's chains, receipts, blobs and fold verify.")
+@dg.asset_check(
+    asset="ledger_events", blocking=True, description="The ledger's chains, receipts, blobs and fold verify."
+)
 def chain_verifies(context: dg.AssetCheckExecutionContext, workspace: WorkspaceResource) -> dg.AssetCheckResult:
     """Walk every ledger of the partition."""
     at = workspace.get()

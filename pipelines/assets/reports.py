@@ -1,6 +1,6 @@
 """The asset that writes the report an analyst reads."""
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: Dagster reads the annotations of `context` as objects.
 
 import dagster as dg
 

@@ -1,6 +1,6 @@
 """Makes an asset of a stage: one table per scope, written deterministically, its row root as the data version."""
 
-from __future__ import annotations
+# No `from __future__ import annotations` here: Dagster reads the annotations of `context` as objects.
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -55,7 +55,9 @@ def _dagster(settings: Settings, host: str, port: int) -> list[str]:
     with dg.DagsterInstance.from_config(str(folder)) as instance:
         ensure_partitions(instance, sorted({EVALUATION_TENANT, SAMPLES_TENANT} | found))
     place = ["--host", host, "--port", str(port)]
-    return ["-m", "dagster", "dev", "--module-name", "pipelines.definitions", *place, "--log-level", "warning"]
+    # The command is discouraged in favour of one that wants a project layout of its own.
+    quiet = ["-W", "ignore:Function `dev_command`"]
+    return [*quiet, "-m", "dagster", "dev", "--module-name", "pipelines.definitions", *place, "--log-level", "warning"]
 
 
 def _mlflow(settings: Settings, host: str, port: int) -> list[str]:

@@ -116,4 +116,4 @@ def stored_root(folder: Path, name: str) -> str:
             f"table {name} is not in {folder}; materialise it with `veritas run` or in `veritas dev`"
         )
     metadata = pq.read_schema(path).metadata or {}
-    return metadata.get(_ROOT_KEY, b"").decode()
+    return str(metadata.get(_ROOT_KEY, b"").decode())

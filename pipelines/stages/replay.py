@@ -10,6 +10,7 @@ from ledger_core.belief.fold import fold
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import CLAIM_KINDS, ENTRY_KINDS, Statement, decode_statement
+from ledger_core.kernel.statements.entries import ClaimBody
 from ledger_core.stores.ledger import Ledger
 
 OUTPUT_KINDS = frozenset({"edges.measured", "trial.recorded"})
@@ -55,10 +56,9 @@ def record_index(statements: Sequence[Statement]) -> dict[str, str]:
     """Event id -> record key, for entries and generations: claims inherit the record of their generation."""
     record: dict[str, str] = {}
     for statement in statements:
-        if statement.kind in CLAIM_KINDS and statement.body.generation in record:  # type: ignore[union-attr]
-            record[statement.event_id] = record[statement.body.generation]  # type: ignore[union-attr,index]
-        else:
-            record[statement.event_id] = statement.source_fact.object
+        body: Any = statement.body
+        spoken_in = body.generation if statement.kind in CLAIM_KINDS else None
+        record[statement.event_id] = record.get(spoken_in or "", statement.source_fact.object)
     return record
 
 
@@ -89,22 +89,29 @@ def entry_rows(statements: Sequence[Statement], policy: Policy, read: ReadBlob) 
     return rows
 
 
+def _claim(statement: Statement) -> ClaimBody:
+    body = statement.body
+    assert isinstance(body, ClaimBody)
+    return body
+
+
 def edge_rows(statements: Sequence[Statement]) -> Rows:
     """One row per declared parent of a claim."""
     return [
         {"claim": statement.event_id, "parent": parent.entry, "ppm": parent.ppm}
         for statement in statements
         if statement.kind in CLAIM_KINDS
-        for parent in statement.body.parents  # type: ignore[union-attr]
+        for parent in _claim(statement).parents
     ]
 
 
 def _roles(statements: Sequence[Statement]) -> dict[str, str]:
     """Speaker of each entry: system, user, tool or assistant."""
-    roles = {}
+    roles: dict[str, str] = {}
     for statement in statements:
         if statement.kind == "entry.given":
-            roles[statement.event_id] = statement.body.role  # type: ignore[union-attr]
+            body: Any = statement.body
+            roles[statement.event_id] = body.role
         elif statement.kind == "entry.observed":
             roles[statement.event_id] = "tool"
         elif statement.kind in CLAIM_KINDS:

@@ -30,9 +30,7 @@ class MlflowStore:
         self._experiment: str = (
             found.experiment_id
             if found is not None
-            else self._client.create_experiment(
-                EXPERIMENT, artifact_location=(database.parent / "artifacts").as_uri()
-            )
+            else self._client.create_experiment(EXPERIMENT, artifact_location=(database.parent / "artifacts").as_uri())
         )
         self._runs: dict[str, str] = {}
 

@@ -1,0 +1,86 @@
+"""Which context entries an answer rests on: the answer as one more claim of the exact prompt it was given to.
+
+A leaf: an answer is no entry of the ledger, so this is never written back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from attribution.trajectory import Claim, ContextItem, Generation, Trajectory, Wording, exact_trajectories
+from evals.matcher import read_answer
+from evals.prompts import AssembledPrompt, Line
+from evals.scenarios import Question
+
+if TYPE_CHECKING:
+    from attribution.models import LanguageModel
+
+
+def answer_trajectory(
+    model: LanguageModel,
+    key: str,
+    prompt: AssembledPrompt,
+    lines: Sequence[Line],
+    answer_ids: Sequence[int],
+    question: Question,
+    swaps: dict[str, str],
+) -> Trajectory:
+    """Lay out an answer as the only claim of its prompt; its foils are the answer with the other values in place.
+
+    Args:
+        model: the model that answered.
+        key: name of the answer.
+        prompt: exact prompt.
+        lines: the entries' lines in it.
+        answer_ids: exact ids of the answer.
+        question: values that the answer could have held.
+        swaps: matched text per entry.
+    """
+    text = model.detokenize(answer_ids).decode("utf-8", "replace")
+    texts = {line.key: line.text for line in lines}
+    units = {line.key: number for number, line in enumerate(lines)}
+    items = tuple(
+        ContextItem(
+            entry=region.key,
+            kind="template" if region.key is None else "entry.observed",
+            role="tool",
+            text="" if region.key is None else texts[region.key],
+            unit=None if region.key is None else units[region.key],
+            token_start=region.start,
+            token_stop=region.stop,
+        )
+        for region in prompt.regions
+    )
+    generation = Generation(
+        event_id=key,
+        record=key,
+        step=0,
+        context=items,
+        response=text,
+        claims=(Claim(key, 0, len(text.encode()), "sentence"),),
+        prompt_ids=prompt.ids,
+        response_ids=tuple(answer_ids),
+        weights_digest=model.files.weights_digest,
+    )
+    (trajectory,) = exact_trajectories(
+        [generation],
+        Wording({key: answer_foils(text, question)}, swaps),
+        tokenize=model.tokenize,
+        token_bytes=model.token_bytes,
+        context_window=model.context_window,
+    )
+    return trajectory
+
+
+def answer_foils(answer: str, question: Question) -> tuple[str, ...]:
+    """The answer with the value it asserts replaced by each other value the question knows; empty where it asserts none."""
+    reading = read_answer(question.expected, answer)
+    if not reading.asserted:
+        return ()
+    mention = reading.asserted[0]
+    said = reading.text[mention.start : mention.stop]
+    others = dict.fromkeys(value for value in (question.true, question.false, *question.third) if value)
+    return tuple(
+        reading.text[: mention.start] + value + reading.text[mention.stop :] for value in others if value != said
+    )

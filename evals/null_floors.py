@@ -1,0 +1,191 @@
+"""Calibrates the floors that ship with a scorer, on claims that nothing in their context supports.
+
+A floor belongs to a template, a bin of claim lengths and a bin of context sizes. Half of the null claims stand beside a distractor
+that names their subject. Contexts larger than one scenario's are made by joining the contexts of several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from attribution.decision import FinalStatistic, Floor, RuleConfig, Undefined, calibrate, final_statistic
+from attribution.decision.floor_table import FloorRow, FloorTable
+from attribution.foils import claim_foils, context_entities
+from attribution.measurement import UNCONTRASTED
+from attribution.trajectory import (
+    TEMPLATE as CHAT_TEMPLATE,
+)
+from attribution.trajectory import (
+    Claim,
+    ClaimGame,
+    ContextItem,
+    Generation,
+    Trajectory,
+    TrajectoryScores,
+    Wording,
+    exact_trajectories,
+    foreign_trajectory,
+)
+from evals.prompts import TEMPLATE as NOTES_TEMPLATE
+from evals.prompts import Line, assemble, context_segments
+from evals.scenarios import Scenario, ScenarioEntry, generate
+
+if TYPE_CHECKING:
+    from attribution.blocks import BlockCache
+    from attribution.models import LanguageModel
+    from attribution.scorers.base import Scorer
+
+SEED = 900_000
+"""Calibration never meets a run's scenarios: runs use small seeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class FloorBin:
+    """Which null claims a floor is made from."""
+
+    template: str
+    variants: tuple[str, ...]
+    """Variants of the `null` family, in turn."""
+    n: int
+    tokens: tuple[int, int]
+    units: tuple[int, int]
+    contexts: int = 1
+    """How many scenarios' contexts are joined."""
+    contrasted: bool = True
+
+
+SHORT = ("short", "short-distractor")
+LONG = ("long", "long-distractor")
+ANY = ("short", "long-distractor", "long", "short-distractor")
+
+BINS = (
+    FloorBin(NOTES_TEMPLATE, SHORT, 200, (1, 24), (1, 6)),
+    FloorBin(NOTES_TEMPLATE, LONG, 200, (25, 64), (1, 6)),
+    FloorBin(CHAT_TEMPLATE, ANY, 200, (1, 64), (1, 6)),
+    FloorBin(CHAT_TEMPLATE, ANY, 200, (1, 64), (1, 6), contrasted=False),
+    FloorBin(CHAT_TEMPLATE, ANY, 24, (1, 64), (7, 16), contexts=3),
+    FloorBin(CHAT_TEMPLATE, ANY, 24, (1, 64), (7, 16), contexts=3, contrasted=False),
+)
+"""The bins of the default run and of short transcripts; a claim outside them has no floor, which is said."""
+
+
+def calibrate_floors(
+    model: LanguageModel, scorer: Scorer, cache: BlockCache | None, bins: Sequence[FloorBin] = BINS
+) -> FloorTable:
+    """The floors of ``bins`` under ``scorer``; a bin without enough null claims is left out."""
+    rows: list[FloorRow] = []
+    for wanted in bins:
+        floor = bin_floor(model, scorer, cache, wanted)
+        if isinstance(floor, Undefined):
+            continue
+        rows.append(
+            FloorRow.of(
+                floor,
+                tokens=wanted.tokens,
+                units=wanted.units,
+                weights=model.files.weights_digest,
+                template=wanted.template if wanted.contrasted else f"{wanted.template}{UNCONTRASTED}",
+                dtype=scorer.dtype,
+            )
+        )
+    return FloorTable.of(rows)
+
+
+def bin_floor(model: LanguageModel, scorer: Scorer, cache: BlockCache | None, wanted: FloorBin) -> Floor | Undefined:
+    """The floor of one bin."""
+    return calibrate(list(null_statistics(model, scorer, cache, wanted)))
+
+
+def null_statistics(
+    model: LanguageModel, scorer: Scorer, cache: BlockCache | None, wanted: FloorBin
+) -> Iterator[FinalStatistic]:
+    """``(max_i D_i, total effect)`` of each null claim of a bin, in nats."""
+    for trajectory in null_trajectories(model, wanted):
+        claim = trajectory.claims[-1]
+        game = ClaimGame(TrajectoryScores(trajectory, scorer, cache), claim)
+        yield final_statistic(game, config=RuleConfig())
+
+
+def null_trajectories(model: LanguageModel, wanted: FloorBin) -> Iterator[Trajectory]:
+    """Laid-out null claims, one a scenario."""
+    for index in range(wanted.n):
+        variant = wanted.variants[index % len(wanted.variants)]
+        scenario = generate("null", index + 1, SEED, variant=variant)[-1]
+        others = [generate("null", index + 1, SEED + extra, variant=variant)[-1] for extra in range(1, wanted.contexts)]
+        if wanted.template == NOTES_TEMPLATE:
+            yield _notes(model, scenario)
+        else:
+            yield _chat(model, scenario, others, contrasted=wanted.contrasted)
+
+
+def _notes(model: LanguageModel, scenario: Scenario) -> Trajectory:
+    claim = scenario.claims[-1]
+    context = [entry for entry in scenario.entries if entry.key != claim.key]
+    prompt = assemble(context_segments([Line(entry.key, entry.text) for entry in context]), model)
+    units = {entry.key: number for number, entry in enumerate(context)}
+    texts = {entry.key: entry.text for entry in context}
+    items = tuple(
+        ContextItem(
+            entry=region.key,
+            kind="template" if region.key is None else "entry.observed",
+            role="tool",
+            text="" if region.key is None else texts[region.key],
+            unit=None if region.key is None else units[region.key],
+            token_start=region.start,
+            token_stop=region.stop,
+        )
+        for region in prompt.regions
+    )
+    generation = _generation(scenario, claim, items, prompt.ids, model.tokenize(claim.text))
+    wording = Wording({claim.key: claim.foils}, {entry.key: entry.swap for entry in context})
+    (trajectory,) = exact_trajectories(
+        [generation],
+        wording,
+        tokenize=model.tokenize,
+        token_bytes=model.token_bytes,
+        context_window=model.context_window,
+    )
+    return trajectory
+
+
+def _chat(model: LanguageModel, scenario: Scenario, others: Sequence[Scenario], *, contrasted: bool) -> Trajectory:
+    claim = scenario.claims[-1]
+    entries: list[ScenarioEntry] = [entry for entry in scenario.entries if entry.key != claim.key]
+    texts = [entry.text for entry in entries]
+    texts += [entry.text for other in others for entry in other.entries if entry.kind != "claim"]
+    question = "What do you know about this?"
+    items = (
+        ContextItem("question", "entry.given", "user", question, None),
+        *(ContextItem(f"entry-{number}", "entry.observed", "tool", text, number) for number, text in enumerate(texts)),
+    )
+    foils = claim_foils(claim.text, context_entities(tuple(texts)))
+    wording = Wording({claim.key: tuple(foil.text for foil in foils)} if contrasted else {}, {})
+    return foreign_trajectory(
+        [_generation(scenario, claim, items, None, None)],
+        wording,
+        tokenize=model.tokenize,
+        chat=model.chat_template_pieces,
+        context_window=model.context_window,
+    )
+
+
+def _generation(
+    scenario: Scenario,
+    claim: ScenarioEntry,
+    context: tuple[ContextItem, ...],
+    prompt_ids: tuple[int, ...] | None,
+    response_ids: tuple[int, ...] | None,
+) -> Generation:
+    return Generation(
+        event_id=scenario.id,
+        record=scenario.id,
+        step=0,
+        context=context,
+        response=claim.text,
+        claims=(Claim(claim.key, 0, len(claim.text.encode()), "sentence"),),
+        prompt_ids=prompt_ids,
+        response_ids=response_ids,
+        weights_digest=None,
+    )

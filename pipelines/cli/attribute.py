@@ -1,0 +1,10 @@
+"""`veritas attribute`."""
+
+from __future__ import annotations
+
+from pipelines.errors import PipelineError
+
+
+def command() -> None:
+    """Not available yet."""
+    raise PipelineError("attribute: not yet available")

@@ -1,0 +1,100 @@
+"""Metrics with intervals, and the verdict on every registered criterion."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from evals.kill_criteria import CriterionResult, Evaluation, Observed, evaluate
+from evals.metrics import Metric, measure
+from evals.preregistration import Registration
+from evals.report.arm_rows import strata
+from evals.statistics import Undefined
+from ledger_core.kernel.statements import Scope
+from ledger_core.kernel.statements.control import CriteriaRegistered
+from ledger_core.stores.ledger import Ledger
+from pipelines.stages.replay import Rows
+from pipelines.stages.scenarios import registration, stored_scenarios
+from pipelines.stages.trials import stored_records
+from pipelines.workspace import Workspace
+
+
+def metrics_rows(at: Workspace, scope: Scope) -> Rows:
+    """One row per population, metric and arm."""
+    rows: Rows = []
+    for stratum, arms in strata(stored_records(at, scope)).items():
+        for name, records in arms.items():
+            for metric in Metric:
+                found = measure(metric, records)
+                if not found.valued and not found.missing:
+                    continue
+                clustered = found.clustered
+                interval = None if isinstance(clustered, Undefined) else clustered
+                rows.append(
+                    {
+                        "name": str(metric),
+                        "arm": name,
+                        "stratum": f"{stratum.family}/{stratum.variant}/{stratum.premise_order}",
+                        "value": None if interval is None else interval.estimate,
+                        "low": None if interval is None else interval.low,
+                        "high": None if interval is None else interval.high,
+                        "method": None if interval is None else interval.method,
+                        "n": found.valued,
+                        "undefined": clustered.reason if isinstance(clustered, Undefined) else None,
+                    }
+                )
+    return rows
+
+
+def judged(at: Workspace, scope: Scope) -> Evaluation:
+    """Every registered criterion, judged from the logged trials alone."""
+    plan = at.run.plan
+    registered = registration(at, stored_scenarios(at, scope))
+    with at.ledger(scope) as ledger:
+        digest = _registered_digest(ledger)
+    observed = Observed(
+        registered_digest=digest,
+        model_digest=at.model().files.weights_digest,
+        generator_version=plan.generator_version,
+    )
+    return evaluate(registered, stored_records(at, scope), observed)
+
+
+def _registered_digest(ledger: Ledger) -> str:
+    for event in ledger.events("control"):
+        statement = event.statement
+        if isinstance(statement, CriteriaRegistered):
+            return statement.body.criteria.digest
+    return ""
+
+
+def kill_report_rows(at: Workspace, scope: Scope) -> Rows:
+    """One row per criterion of the design: its verdict, or why this run could not register it."""
+    evaluation = judged(at, scope)
+    return [_result_row(result) for result in evaluation.results] + _refusal_rows(evaluation.registration)
+
+
+def _result_row(result: CriterionResult) -> dict[str, Any]:
+    parts = [
+        {
+            "name": part.registered.part.name,
+            "verdict": str(part.verdict),
+            "low": None if part.interval is None else part.interval.low,
+            "high": None if part.interval is None else part.interval.high,
+            "method": None if part.interval is None else part.interval.method,
+        }
+        for part in result.parts
+    ]
+    return {
+        "criterion": result.registered.criterion.id,
+        "verdict": str(result.verdict),
+        "reason": "; ".join(result.reasons),
+        "document": json.dumps(parts, sort_keys=True),
+    }
+
+
+def _refusal_rows(registered: Registration) -> Rows:
+    return [
+        {"criterion": refusal.criterion.id, "verdict": refusal.kind, "reason": refusal.reason, "document": "[]"}
+        for refusal in registered.refused
+    ]

@@ -1,0 +1,146 @@
+"""Tables -> trajectories ready to be scored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from attribution.foils import claim_foils, context_entities
+from attribution.trajectory import (
+    TEMPLATE as FOREIGN_TEMPLATE,
+)
+from attribution.trajectory import (
+    Claim,
+    ContextItem,
+    Generation,
+    Trajectory,
+    Wording,
+    exact_trajectories,
+    foreign_trajectory,
+)
+from evals.prompts import TEMPLATE as NOTES_TEMPLATE
+from evals.recorder import unpack_tokens
+from evals.scenarios import decode_scenario
+from ledger_core.kernel.statements import Scope
+from ledger_core.kernel.statements.generation import GenerationRecorded
+from ledger_core.stores.ledger import Ledger
+from pipelines.lake import read_table
+from pipelines.plan import EVALUATION_TENANT
+from pipelines.workspace import Workspace
+
+TEMPLATES = {"exact": NOTES_TEMPLATE, "proxy": FOREIGN_TEMPLATE}
+"""Fidelity -> name of the prompt template, as floors and recipes know it."""
+
+
+def trajectories(at: Workspace, scope: Scope) -> Iterator[Trajectory]:
+    """Every trajectory of the scope, laid out; records in key order.
+
+    Raises:
+        ContextWindowError: a transcript that the model cannot see whole, and no window was asked for.
+    """
+    model = at.model()
+    entries = {row["entry"]: row for row in read_table(at.lake(scope), "entries")}
+    wording = _wording(at, scope, entries)
+    with at.ledger(scope) as ledger:
+        for record, generations in _records(at, scope, entries, ledger):
+            if at.records and record not in at.records:
+                continue
+            if all(generation.prompt_ids is not None for generation in generations):
+                yield from exact_trajectories(
+                    generations,
+                    wording,
+                    tokenize=model.tokenize,
+                    token_bytes=model.token_bytes,
+                    context_window=model.context_window,
+                )
+            else:
+                yield foreign_trajectory(
+                    generations,
+                    wording,
+                    tokenize=model.tokenize,
+                    chat=model.chat_template_pieces,
+                    context_window=model.context_window,
+                    window=at.window,
+                )
+
+
+def _records(
+    at: Workspace, scope: Scope, entries: dict[str, dict[str, Any]], ledger: Ledger
+) -> Iterator[tuple[str, list[Generation]]]:
+    by_record: dict[str, list[Generation]] = {}
+    for row in read_table(at.lake(scope), "generations"):
+        by_record.setdefault(row["record"], []).append(_generation(row, entries, ledger))
+    yield from by_record.items()
+
+
+def _generation(row: dict[str, Any], entries: dict[str, dict[str, Any]], ledger: Ledger) -> Generation:
+    statement = ledger.statement(row["generation"])
+    body = statement.body if isinstance(statement, GenerationRecorded) else None
+    exact = body is not None and body.is_exact
+    encoded = row["response"].encode()
+    context = []
+    for document in row["context"]:
+        item = json.loads(document)
+        text = "" if item["entry"] is None else entries[item["entry"]]["text"]
+        context.append(
+            ContextItem(
+                entry=item["entry"],
+                kind=item["kind"],
+                role=item["role"],
+                text=text,
+                unit=item["unit"],
+                token_start=item["start"],
+                token_stop=item["stop"],
+            )
+        )
+    claims = []
+    for document in row["claims"]:
+        claim = json.loads(document)
+        if claim["stop"] <= len(encoded):
+            claims.append(Claim(claim["entry"], claim["start"], claim["stop"], "sentence"))
+    return Generation(
+        event_id=row["generation"],
+        record=row["record"],
+        step=row["step"],
+        context=tuple(context),
+        response=row["response"],
+        claims=tuple(claims),
+        prompt_ids=unpack_tokens(ledger.read_blob(body.prompt_tokens))
+        if exact and body and body.prompt_tokens
+        else None,
+        response_ids=(
+            unpack_tokens(ledger.read_blob(body.response_tokens)) if exact and body and body.response_tokens else None
+        ),
+        weights_digest=body.weights_digest if body is not None else None,
+    )
+
+
+def _wording(at: Workspace, scope: Scope, entries: dict[str, dict[str, Any]]) -> Wording:
+    """Foils and swaps: the scenario's own where there is one, else made from the text."""
+    if scope.tenant_namespace == EVALUATION_TENANT:
+        return _scenario_wording(at, scope)
+    texts = tuple(row["text"] for row in entries.values())
+    named = context_entities(texts)
+    foils = {
+        key: tuple(foil.text for foil in claim_foils(row["text"], named))
+        for key, row in entries.items()
+        if row["generation"] is not None
+    }
+    return Wording(foils={key: found for key, found in foils.items() if found}, swaps={})
+
+
+def _scenario_wording(at: Workspace, scope: Scope) -> Wording:
+    event_of = {
+        (row["scenario"], row["part"]): row["event_id"] for row in read_table(at.lake(scope), "scenario_events")
+    }
+    foils: dict[str, tuple[str, ...]] = {}
+    swaps: dict[str, str] = {}
+    for row in read_table(at.lake(scope), "scenarios"):
+        scenario = decode_scenario(row["document"].encode())
+        for entry in scenario.entries:
+            event_id = event_of[row["scenario"], f"entry/{entry.key}"]
+            swaps[event_id] = entry.swap
+            if entry.foils:
+                foils[event_id] = entry.foils
+    return Wording(foils, swaps)
