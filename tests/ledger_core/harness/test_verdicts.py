@@ -156,6 +156,8 @@ def test_the_same_filing_again_writes_nothing_and_names_what_was_written(story):
     contradict(ledger, ids["premise"], ids["a"])
     filed = contradict(ledger, ids["premise"], ids["b"])
     head = ledger.head()
+    refused = contradict(ledger, ids["premise"], ids["a"])
+    assert (refused.fired, refused.replayed, len(refused.receipts)) == (False, True, 1)
     again = contradict(ledger, ids["premise"], ids["b"])
     assert (again.verdict, again.assessments, again.receipts) == (filed.verdict, filed.assessments, filed.receipts)
     assert (again.fired, again.replayed) == (True, True)
