@@ -8,6 +8,7 @@ evidence of cause. A figure that is undefined (constant input, empty sets) is No
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,52 @@ LENTH_CENTRE = 1.5
 """Median of |N(0, 1)| is 1/1.483; Lenth rounds its inverse to 1.5."""
 
 LENTH_TRIM = 2.5
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Two runs over the same units, side by side; None where a figure is undefined."""
+
+    rho: float | None
+    """Spearman ρ of the effects."""
+
+    thresholded_rho: float | None
+    """The same with effects under the threshold set to zero."""
+
+    jaccard: float | None
+    """Overlap of the units at or above the threshold."""
+
+    lds: float | None
+    """Rank correlation of run 1's linear predictions with run 2's scores."""
+
+    r2: float | None
+    """Share of variance of run 2's scores that run 1 predicts."""
+
+    lenth_nats: float | None
+    """Lenth's margin of error of the mean effects."""
+
+
+def compare(first: Vector, second: Vector, predicted: Vector, actual: Vector, threshold: float) -> Stability:
+    """All figures of two runs.
+
+    Args:
+        first: ``float64[unit]``, run 1's effects in nats.
+        second: ``float64[unit]``, run 2's.
+        predicted: ``float64[mask]``, scores that run 1's effects predict for run 2's masks, nats.
+        actual: ``float64[mask]``, run 2's scores, nats.
+        threshold: effect in nats from which a unit counts as found.
+
+    Raises:
+        DecisionError: vectors that do not pair.
+    """
+    return Stability(
+        rho=spearman(first, second),
+        thresholded_rho=thresholded_spearman(first, second, threshold),
+        jaccard=jaccard(np.flatnonzero(first >= threshold).tolist(), np.flatnonzero(second >= threshold).tolist()),
+        lds=lds(predicted, actual),
+        r2=cross_design_r2(predicted, actual),
+        lenth_nats=lenth_margin((first + second) / 2),
+    )
 
 
 def spearman(a: Vector, b: Vector) -> float | None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from attribution.decision.config import RuleConfig
-from attribution.decision.effects import candidates, designs_for, measure_effects
+from attribution.decision.effects import between_designs, candidates, designs_for, measure_effects
 from attribution.decision.floor import LEAST_NATS, FinalStatistic, Floor, Undefined
 from attribution.decision.labels import labels_of
 from attribution.decision.lattice import Lattice
@@ -87,6 +87,7 @@ def decide(
         _exactness(effects, exact=exact),
         findings.candidates,
         findings.residual,
+        between_designs(probe, chosen, effects, floor.tau / 2),
     )
     return ClaimDecision(result, units, cuts, findings.total, _flags(floor), probe.game.runs - before, statistics)
 

@@ -11,7 +11,8 @@ from attribution.decision.probe import Probe, all_present_and_all_swapped
 from attribution.designs import Design, cube, foldover_pair
 from attribution.errors import DecisionError
 from attribution.estimators import PairedEffects, main_effects, paired_effects
-from attribution.games.base import States
+from attribution.games.base import PRESENT, States
+from attribution.stability import Stability, compare
 
 
 def designs_for(units: int, config: RuleConfig) -> tuple[Design, ...]:
@@ -62,3 +63,14 @@ def candidates(effects: PairedEffects, tau: float) -> tuple[int, ...]:
     """K: units that every design grants ``τ/2``, strongest mean effect first."""
     ordered = np.argsort(-effects.mean, kind="stable")
     return tuple(int(unit) for unit in ordered if effects.lower()[unit] >= tau / 2)
+
+
+def between_designs(
+    probe: Probe, designs: Sequence[Design], effects: PairedEffects, threshold: float
+) -> Stability | None:
+    """Design 1 against design 2, at no run; None where design 2 was not run."""
+    if effects.second is None:
+        return None
+    first, second = (probe.game.values(design.states) for design in designs)
+    predicted = first.mean() + np.where(designs[1].states == PRESENT, 0.5, -0.5) @ effects.first
+    return compare(effects.first, effects.second, predicted, second, threshold)

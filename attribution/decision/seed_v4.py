@@ -11,7 +11,7 @@ leave-one-out, and null claims are as stable as true ones.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,10 +22,13 @@ from attribution.decision.verdicts import PPM, ClaimDecision, Label, Statistics,
 from attribution.designs import bernoulli
 from attribution.errors import DecisionError
 from attribution.estimators import Surrogate, contextcite, leave_one_out_effects, log_odds
-from attribution.games.base import CountingGame, Game
-from attribution.stability import mean_spearman, spearman
+from attribution.games.base import CountingGame, Game, States, Values
+from attribution.stability import Stability, compare, mean_spearman, spearman
 
 GATE = "seed-v4"
+
+_FOUND_NATS = 0.25
+"""Surrogate weight from which the report counts a unit as found; decides nothing."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,8 @@ def decide_seed_v4(
         raise DecisionError(f"declared parents {sorted(declared)} are not all among the {counting.units} units")
     before = counting.runs
     loo = leave_one_out_effects(counting)
-    weights = np.stack([_surrogate(counting, seed, num_tokens, rule).weights for seed in rule.seeds])
+    fits = [_surrogate(counting, seed, num_tokens, rule) for seed in rule.seeds]
+    weights = np.stack([fit.weights for fit in fits])
     rho = mean_spearman(list(weights))
     passed = rho is not None and rho >= rule.gate
     mean = weights.mean(axis=0)
@@ -115,16 +119,27 @@ def decide_seed_v4(
         total_effect=probe.full - probe.replaced((), range(counting.units)),
         flags=("uncalibrated",),
         runs=counting.runs - before,
-        statistics=Statistics(None, None, None, None),
+        statistics=Statistics(None, None, None, None, stability=_stability(counting, fits, rule)),
     )
     return SeedV4Decision(decision, rho, passed, weights, loo, spearman(mean, loo), kept)
 
 
 def _surrogate(game: CountingGame, seed: int, num_tokens: int, rule: SeedV4Config) -> Surrogate:
-    # Mask r is drawn from its own seed, so runs lie a whole design apart.
+    masks, scores = _run(game, seed, rule)
+    return contextcite(masks, scores, num_tokens)
+
+
+def _run(game: CountingGame, seed: int, rule: SeedV4Config) -> tuple[States, Values]:
+    """Masks and log-odds of one run. Mask r is drawn from its own seed, so runs lie a whole design apart."""
     masks = bernoulli(game.units, rule.ablations, seed * rule.ablations).states
     scores = game.values(masks)
-    return contextcite(masks, log_odds(scores) if rule.log_probability else scores, num_tokens)
+    return masks, log_odds(scores) if rule.log_probability else scores
+
+
+def _stability(game: CountingGame, fits: Sequence[Surrogate], rule: SeedV4Config) -> Stability:
+    """The first two runs side by side."""
+    masks, scores = _run(game, rule.seeds[1], rule)
+    return compare(fits[0].weights, fits[1].weights, fits[0].predict(masks), scores, _FOUND_NATS)
 
 
 def _measured(unit: int, weight: float, validated: bool) -> UnitVerdict:

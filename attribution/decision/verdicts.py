@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from attribution.stability import Stability
+
 Verdict = Literal["edge", "null", "undetermined", "opposes"]
 Result = Literal["grounded", "ungrounded", "diffuse", "undetermined"]
 LabelName = Literal["necessary", "redundant-with", "sufficient", "conjunct-with", "partial", "declared-kept"]
@@ -92,6 +94,9 @@ class Statistics:
 
     residual_nats: float | None = None
     """``ℓ(N) − ℓ(edges present, everything else swapped)``: what the edges found do not explain."""
+
+    stability: Stability | None = None
+    """The two designs, or runs, side by side: reported, never a veto; None where only one was run."""
 
 
 @dataclass(frozen=True)

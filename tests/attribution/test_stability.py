@@ -6,6 +6,7 @@ from scipy.stats import spearmanr
 
 from attribution.errors import DecisionError
 from attribution.stability import (
+    compare,
     cross_design_r2,
     jaccard,
     lds,
@@ -71,3 +72,14 @@ def test_vectors_that_do_not_pair_are_refused():
         spearman(np.zeros(2), np.zeros(3))
     with pytest.raises(DecisionError, match="predictions"):
         cross_design_r2(np.zeros(2), np.zeros(3))
+
+
+def test_two_runs_side_by_side():
+    first, second = np.array([3.0, 0.1, 0.0, 1.0]), np.array([2.0, 0.0, 0.1, 0.2])
+    figures = compare(first, second, np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 6.0]), 0.5)
+    assert figures.rho == pytest.approx(0.8)
+    assert figures.thresholded_rho == pytest.approx(0.816496580927726)
+    assert figures.jaccard == 0.5
+    assert figures.lds == pytest.approx(1.0)
+    assert figures.r2 == pytest.approx(1 - 9 / 14)
+    assert figures.lenth_nats == pytest.approx(lenth_margin(np.array([2.5, 0.05, 0.05, 0.6])))

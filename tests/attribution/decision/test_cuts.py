@@ -339,3 +339,23 @@ def test_every_cut_loses_the_claim_and_no_part_of_it_does(groups):
         for row, spared in enumerate((None, *cut.members)):
             without[row, [unit for unit in cut.members if unit != spared]] = 0
         assert game.values(without).tolist() == [0.0] + [8.0] * len(cut.members)
+
+
+# Figures that are reported and decide nothing.
+
+
+def test_two_designs_are_compared_at_no_run():
+    found = decide(plant.single(14, 8.0, 3), FLOOR)
+    figures = found.statistics.stability
+    assert (figures.jaccard, figures.r2) == (1.0, pytest.approx(1.0))
+    assert figures.thresholded_rho == pytest.approx(1.0)
+    assert found.runs == 32 + 32 + 5
+
+
+def test_a_perfect_surrogate_of_a_redundant_claim_predicts_two_thirds_of_it():
+    """``R²`` 2/3: two main effects of the three equal terms of an OR."""
+    assert decide(plant.copies(14, 8.0, (0, 3)), FLOOR).statistics.stability.r2 == pytest.approx(2 / 3)
+
+
+def test_one_design_has_nothing_to_compare():
+    assert decide(plant.single(5, 8.0), FLOOR).statistics.stability is None

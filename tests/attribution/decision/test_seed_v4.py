@@ -16,6 +16,8 @@ def test_a_single_cause_passes_the_gate():
     assert found.weights.shape == (2, 14)
     assert found.loo.tolist() == [8.0 if unit == 2 else 0.0 for unit in range(14)]
     assert found.decision.units[5].verdict == "null"
+    assert found.decision.statistics.stability.jaccard == 1.0
+    assert found.decision.statistics.stability.r2 > 0.99
     assert found.decision.units[2].effect_nats == pytest.approx(8 - 2 * 0.01 * 8, abs=0.01)
     assert found.decision.units[2].ppm == 999_606
 
