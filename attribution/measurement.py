@@ -85,6 +85,10 @@ class Measurer:
         for claim in trajectory.claims:
             yield self._measure(scores, claim, designs, declared.get(claim.entry, ()))
 
+    def sure_masks(self, trajectory: Trajectory) -> int:
+        """How many masks a measurement of ``trajectory`` runs at least."""
+        return len(self._shared_masks(trajectory, self._trajectory_designs(trajectory)))
+
     def recipe(self, trajectory: Trajectory, measurement: ClaimMeasurement, gate: Gate) -> dict[str, Any]:
         """Everything that decides the measurement's numbers, without floats (nats as decimal strings)."""
         floor = measurement.floor

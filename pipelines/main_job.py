@@ -15,7 +15,7 @@ from ledger_core.kernel.statements import Scope
 from pipelines.errors import PipelineError
 from pipelines.lake import read_table
 from pipelines.orchestrator import materialise
-from pipelines.plan import EVALUATION_TENANT, JobPlan, latest, start
+from pipelines.plan import EVALUATION_TENANT, JobPlan, Run, latest, start
 from pipelines.settings import Settings, resolve
 from pipelines.workspace import SAMPLES_TENANT, Workspace
 
@@ -72,14 +72,19 @@ def open_run(
     """
     files = resolve_model(settings.model, settings.cache / "models")
     run = start(settings.home, plan_for(files, quick=quick, seed=seed, gate=gate), now)
-    return Workspace(settings, run)
+    return workspace_of(settings, run)
+
+
+def workspace_of(settings: Settings, run: Run) -> Workspace:
+    """The workspace of a started run: its clock and its gate."""
+    return Workspace(settings, now=run.state.now, gate=run.plan.gate, started=run)
 
 
 def open_workspace(home: str | None = None) -> Workspace:
     """For the Dagster UI: the latest run below ``home``, or a quick one where there is none."""
     settings = resolve(home=home)
     found = latest(settings.home)
-    return Workspace(settings, found) if found is not None else open_run(settings, quick=True)
+    return workspace_of(settings, found) if found is not None else open_run(settings, quick=True)
 
 
 def samples_folder() -> Path:

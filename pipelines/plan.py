@@ -136,3 +136,20 @@ def latest(home: Path) -> Run | None:
     digest = json.loads(pointer.read_text())["run"]
     folder = home / "runs" / digest
     return Run(read_state(folder / "run-state.json"), folder, resumed=True)
+
+
+def find(home: Path, beginning: str | None) -> Run:
+    """The run whose digest begins with ``beginning``; None: the latest.
+
+    Raises:
+        PlanError: there is none, or more than one.
+    """
+    if beginning is None:
+        found = latest(home)
+        if found is None:
+            raise PlanError(f"no run below {home} yet; `veritas run` starts one")
+        return found
+    folders = sorted(path.parent for path in (home / "runs").glob(f"{beginning}*/run-state.json"))
+    if len(folders) != 1:
+        raise PlanError(f"{len(folders)} runs below {home} begin with {beginning!r}; give more of the digest")
+    return Run(read_state(folders[0] / "run-state.json"), folders[0], resumed=True)

@@ -19,6 +19,7 @@ from pipelines.settings import Settings
 
 if TYPE_CHECKING:
     from attribution.blocks import BlockCache
+    from attribution.decision.floor_table import FloorTable
     from attribution.models import LanguageModel
     from pipelines.tracking.mlflow_store import MlflowStore
 
@@ -31,7 +32,13 @@ class Workspace:
     """State of one command or one Dagster process."""
 
     settings: Settings
-    run: Run
+    now: str
+    """Clock of every ledger this workspace opens: a run's stored `now`, or the moment a command began."""
+    gate: str = "cuts-v1"
+    started: Run | None = None
+    """The evaluation run; None for commands that only measure imported transcripts."""
+    floors: FloorTable | None = None
+    """Floors to use instead of the shipped ones."""
     threads: int = 2
     window: int | None = None
     """Tokens a foreign transcript is cut to, if asked for."""
@@ -45,6 +52,17 @@ class Workspace:
     def elapsed(self) -> float:
         """Seconds since this workspace was opened; for ``run.json``, never for a number of the report."""
         return time.monotonic() - self._began
+
+    @property
+    def run(self) -> Run:
+        """The evaluation run.
+
+        Raises:
+            PlanError: this workspace has none.
+        """
+        if self.started is None:
+            raise PlanError("no evaluation run is open here; `veritas run` starts one")
+        return self.started
 
     def scopes(self, tenant: str) -> tuple[Scope, ...]:
         """Scopes that a partition stands for: the run's own for the evaluation tenant, else the tenant's ledgers."""
@@ -77,7 +95,7 @@ class Workspace:
         ledger = Ledger.open(
             self.settings.home,
             scope,
-            now=self.run.state.now,
+            now=self.now,
             policy=SEED_V4_CLUSTERS,
             policy_name=SEED_V4_CLUSTERS_NAME,
         )

@@ -1,10 +1,106 @@
-"""`veritas attribute`."""
+"""`veritas attribute`: measure which context entries the claims of imported transcripts rest on."""
 
 from __future__ import annotations
 
-from pipelines.errors import PipelineError
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipelines.cli.state import state_of
+
+if TYPE_CHECKING:
+    from ledger_core.kernel.statements import Scope
+    from pipelines.workspace import Workspace
 
 
-def command() -> None:
-    """Not available yet."""
-    raise PipelineError("attribute: not yet available")
+def command(
+    context: typer.Context,
+    tenant: Annotated[str | None, typer.Option(help="Tenant of the transcripts. [default: default]")] = None,
+    project: Annotated[str | None, typer.Option(help="Project of the transcripts. [default: imported]")] = None,
+    record: Annotated[list[str] | None, typer.Option(help="Record to measure; repeatable. Default: all.")] = None,
+    shortest: Annotated[
+        int | None,
+        typer.Option(min=1, help="Measure the N shortest records with two tool results and assistant text after them."),
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(min=64, help="Tokens to cut longer transcripts to; what is left out is recorded.")
+    ] = None,
+    gate: Annotated[str, typer.Option(help="cuts-v1, or seed-v4 for the specification's stability gate.")] = "cuts-v1",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and append nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per claim.")] = False,
+) -> None:
+    """Ablate, decide and write measured edges into the ledger of a tenant."""
+    from pipelines.cli.clock import wall_clock
+    from pipelines.cli.ledgers import existing_scope
+    from pipelines.cli.options import check_gate
+    from pipelines.orchestrator import materialise
+    from pipelines.progress import display
+    from pipelines.stages.selection import check_records, shortest_records
+    from pipelines.workspace import Workspace
+
+    check_gate(gate)
+    settings = state_of(context).settings(tenant=tenant, project=project)
+    scope = existing_scope(settings)
+    at = Workspace(settings, now=wall_clock(), gate=gate, window=window, project=scope.project_namespace)
+    tables = ["ledger_events", "entries", "edges", "generations"]
+    with display():
+        materialise(at, scope.tenant_namespace, only=tables)
+        wanted = tuple(record or ())
+        check_records(at, scope, wanted)
+        if shortest is not None:
+            wanted += shortest_records(at, scope, shortest)
+        at.records = wanted
+        if dry_run:
+            from pipelines.cost import estimate_scope, print_estimate
+
+            print_estimate(estimate_scope(at, scope), as_json=as_json)
+            return
+        measures = ["ablation_scores", "surrogate_weights", "loo_effects", "stability_report", "measured_edges"]
+        materialise(at, scope.tenant_namespace, only=[*measures, "edges_upsert"])
+    _print(at, scope, as_json=as_json)
+
+
+def _print(at: Workspace, scope: Scope, *, as_json: bool) -> None:
+    import json
+
+    from pipelines.lake import read_table
+
+    texts = {row["entry"]: row["text"] for row in read_table(at.lake(scope), "entries")}
+    for row in read_table(at.lake(scope), "measured_edges"):
+        found = _document(row, texts)
+        if as_json:
+            typer.echo(json.dumps(found, ensure_ascii=True, sort_keys=True))
+        else:
+            _print_claim(found)
+
+
+def _document(row: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
+    import json
+
+    entries = json.loads(row["entries"])
+    return {
+        "claim": row["claim"],
+        "text": texts[row["claim"]],
+        "result": row["result"],
+        "reason": row["reason"],
+        "flags": row["flags"],
+        "gate": row["gate"],
+        "edges": [
+            {"entry": entry["entry"], "ppm": entry["ppm"], "labels": entry["labels"], "text": texts[entry["entry"]]}
+            for entry in entries
+            if entry["verdict"] == "edge"
+        ],
+        "cuts": json.loads(row["cuts"]),
+    }
+
+
+def _print_claim(found: dict[str, Any]) -> None:
+    from pipelines.cli.output import SHORT, snippet, weight
+
+    flags = f" [{', '.join(found['flags'])}]" if found["flags"] else ""
+    typer.echo(f"{found['claim'][:SHORT]} {found['result']}{flags} {snippet(found['text'])}")
+    for edge in found["edges"]:
+        labels = ", ".join(edge["labels"])
+        typer.echo(f"    <- {edge['entry'][:SHORT]} {weight(edge['ppm'])} {labels} {snippet(edge['text'])}")
+    if found["reason"]:
+        typer.echo(f"    no edge: {found['reason']}")

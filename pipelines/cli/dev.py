@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -38,6 +39,8 @@ def command(
         f"{'MLflow' if mlflow else 'Dagster'} UI of {settings.home}: http://{_url_host(host)}:{chosen} (Ctrl-C stops it)"
     )
     sys.stdout.flush()
+    # A shell starts background jobs with Ctrl-C ignored; the UIs would inherit that and could not be stopped at all.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.execve(sys.executable, [sys.executable, *arguments], _environment(settings))  # noqa: S606 - our own interpreter
 
 

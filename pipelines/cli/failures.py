@@ -39,7 +39,7 @@ def describe(error: Exception) -> str:
     if isinstance(error, _EXPECTED):
         return _one_line(str(error))
     if isinstance(error, OSError):
-        place = f"{error.filename}: " if error.filename is not None else ""
+        place = "" if error.filename is None else f"{error.filename}: "
         way_out = _WAYS_OUT.get(error.errno or 0, "check the disk and the path; --debug shows where")
         return _one_line(f"{place}{error.strerror or error}; {way_out}")
     return _one_line(

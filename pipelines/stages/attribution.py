@@ -29,13 +29,9 @@ ROUNDING = 1_000
 """Statements round micro-nats to this: key–value reuse moves a score by less."""
 
 
-def floors() -> FloorTable:
-    """The floors that ship with the project."""
-    return _floors()
-
-
 @lru_cache(maxsize=1)
-def _floors() -> FloorTable:
+def shipped_floors() -> FloorTable:
+    """The floors that ship with the project."""
     return shipped()
 
 
@@ -44,7 +40,7 @@ def measurer(at: Workspace, trajectory: Trajectory) -> Measurer:
     model = at.model()
     return Measurer(
         TransformersScorer(model),
-        floors(),
+        at.floors or shipped_floors(),
         weights_digest=model.files.weights_digest,
         template=TEMPLATES[trajectory.fidelity],
         cache=at.blocks,
@@ -147,7 +143,7 @@ def measured_edges_rows(at: Workspace, scope: Scope) -> Rows:
     """One row per claim: what `edges.measured` will say."""
     with at.ledger(scope) as ledger:
         policy = ledger.policy()
-    gate: Gate = "seed-v4" if at.run.plan.gate == "seed-v4" else "cuts-v1"
+    gate: Gate = "seed-v4" if at.gate == "seed-v4" else "cuts-v1"
     return [
         _measured_row(trajectory, by, measured, gate, policy) for trajectory, by, measured in measurements(at, scope)
     ]

@@ -1,0 +1,98 @@
+"""What a run would cost: passes, tokens, minutes and memory, from layouts alone. Nothing is scored and nothing appended."""
+
+from __future__ import annotations
+
+import resource
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from evals.prompts import Line, assemble, context_segments, question_segments
+from pipelines.stages.attribution import measurer
+from pipelines.stages.scenarios import arms_of, planned_scenarios
+from pipelines.stages.trajectories import trajectories
+
+if TYPE_CHECKING:
+    from evals.scenarios import Scenario
+    from ledger_core.kernel.statements import Scope
+    from pipelines.workspace import Workspace
+
+_PROBE_TOKENS = 256
+_BYTES = 4
+ANSWER_TOKENS = 12
+"""Tokens of an answer, about; a sentence ends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Cost of a job. Minutes come from one forward pass timed on this machine now."""
+
+    passes: int
+    """Ablations and answers."""
+    tokens: int
+    """Tokens through the model, shared prefixes counted once a mask."""
+    minutes: float
+    memory_mib: int
+    """Weights, cache and activations of one process."""
+
+
+def estimate_scope(at: Workspace, scope: Scope) -> Estimate:
+    """Cost of measuring the chosen records of a scope, counting the masks that are surely run."""
+    passes = tokens = 0
+    for trajectory in trajectories(at, scope):
+        masks = measurer(at, trajectory).sure_masks(trajectory)
+        passes += masks
+        tokens += masks * len(trajectory.layout.ids)
+    return _priced(at, passes, tokens)
+
+
+def estimate(at: Workspace) -> Estimate:
+    """Cost of the main job: every claim's masks and every arm's answers; equal prompts are counted as often as they occur."""
+    passes = tokens = 0
+    for scenario in planned_scenarios(at):
+        length = _length(at, scenario)
+        masks = 2 ** (len(scenario.entries) - 1) if scenario.claims else 0
+        answers = len(arms_of(at, scenario))
+        passes += masks + answers
+        tokens += masks * length + answers * (length + ANSWER_TOKENS)
+    return _priced(at, passes, tokens)
+
+
+def _length(at: Workspace, scenario: Scenario) -> int:
+    lines = [Line(entry.key, entry.text) for entry in scenario.entries]
+    question = scenario.question
+    tail = () if question is None else question_segments(question.text, question.stem)
+    return len(assemble((*context_segments(lines), *tail), at.model()).ids)
+
+
+def _priced(at: Workspace, passes: int, tokens: int) -> Estimate:
+    import torch
+
+    model = at.model().model
+    probe = torch.zeros((1, _PROBE_TOKENS), dtype=torch.long)
+    with torch.inference_mode():
+        model(probe, use_cache=False, logits_to_keep=1)
+        began = time.perf_counter()
+        model(probe, use_cache=False, logits_to_keep=1)
+        seconds = time.perf_counter() - began
+    weights = sum(parameter.numel() for parameter in model.parameters()) * _BYTES
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return Estimate(
+        passes=passes,
+        tokens=tokens,
+        minutes=round(tokens / _PROBE_TOKENS * seconds / 60, 1),
+        memory_mib=max(weights * 2, resident) // (1 << 20),
+    )
+
+
+def print_estimate(found: Estimate, *, as_json: bool) -> None:
+    """Print an estimate as text or JSON."""
+    import json
+
+    import typer
+
+    if as_json:
+        typer.echo(json.dumps(asdict(found)))
+        return
+    typer.echo(f"{found.passes} passes, {found.tokens} tokens, at most about {found.minutes} minutes on this machine,")
+    typer.echo(f"about {found.memory_mib} MiB of memory. Nothing was scored and nothing appended.")
