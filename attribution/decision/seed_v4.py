@@ -67,7 +67,7 @@ class SeedV4Decision:
     """Whether the stability gate was passed."""
 
     weights: NDArray[np.float64]
-    """``float64[run, unit]``: surrogate weights, nats."""
+    """``float64[run, unit]``: surrogate weights, nats; no row where a mask makes the claim certain (``log p = 0``)."""
 
     loo: NDArray[np.float64]
     """``float64[unit]``: leave-one-out effects, nats."""
@@ -100,17 +100,13 @@ def decide_seed_v4(
         raise DecisionError(f"declared parents {sorted(declared)} are not all among the {counting.units} units")
     before = counting.runs
     loo = leave_one_out_effects(counting)
-    fits = [_surrogate(counting, seed, num_tokens, rule) for seed in rule.seeds]
-    weights = np.stack([fit.weights for fit in fits])
+    runs = _runs(counting, rule)
+    fits = [contextcite(masks, scores, num_tokens) for masks, scores in runs]
+    weights = np.array([fit.weights for fit in fits], dtype=np.float64).reshape(len(fits), counting.units)
     rho = mean_spearman(list(weights))
     passed = rho is not None and rho >= rule.gate
-    mean = weights.mean(axis=0)
-    validated = np.all(weights > 0, axis=0) & (loo > 0)
     kept = frozenset() if passed else frozenset(declared)
-    units = tuple(
-        _measured(unit, float(mean[unit]), bool(validated[unit])) if passed else _unmeasured(unit, unit in kept)
-        for unit in range(counting.units)
-    )
+    units = _validated(weights, loo) if passed else tuple(_unmeasured(u, u in kept) for u in range(counting.units))
     probe = Probe(counting)
     decision = ClaimDecision(
         result="grounded" if any(unit.verdict == "edge" for unit in units) else "undetermined",
@@ -119,33 +115,43 @@ def decide_seed_v4(
         total_effect=probe.full - probe.replaced((), range(counting.units)),
         flags=("uncalibrated",),
         runs=counting.runs - before,
-        statistics=Statistics(None, None, None, None, stability=_stability(counting, fits, rule)),
+        statistics=Statistics(None, None, None, None, stability=_stability(runs, fits)),
     )
-    return SeedV4Decision(decision, rho, passed, weights, loo, spearman(mean, loo), kept)
+    agreement = spearman(weights.mean(axis=0), loo) if fits else None
+    return SeedV4Decision(decision, rho, passed, weights, loo, agreement, kept)
 
 
-def _surrogate(game: CountingGame, seed: int, num_tokens: int, rule: SeedV4Config) -> Surrogate:
-    masks, scores = _run(game, seed, rule)
-    return contextcite(masks, scores, num_tokens)
+def _runs(game: CountingGame, rule: SeedV4Config) -> list[tuple[States, Values]]:
+    """Masks and log-odds of every run; none where a mask makes the claim certain, which has no finite log-odds.
+
+    Mask r is drawn from its own seed, so runs lie a whole design apart.
+    """
+    masks = [bernoulli(game.units, rule.ablations, seed * rule.ablations).states for seed in rule.seeds]
+    scores = [game.values(states) for states in masks]
+    if rule.log_probability:
+        if any(np.any(values >= 0) for values in scores):
+            return []
+        scores = [log_odds(values) for values in scores]
+    return list(zip(masks, scores, strict=True))
 
 
-def _run(game: CountingGame, seed: int, rule: SeedV4Config) -> tuple[States, Values]:
-    """Masks and log-odds of one run. Mask r is drawn from its own seed, so runs lie a whole design apart."""
-    masks = bernoulli(game.units, rule.ablations, seed * rule.ablations).states
-    scores = game.values(masks)
-    return masks, log_odds(scores) if rule.log_probability else scores
-
-
-def _stability(game: CountingGame, fits: Sequence[Surrogate], rule: SeedV4Config) -> Stability:
+def _stability(runs: Sequence[tuple[States, Values]], fits: Sequence[Surrogate]) -> Stability | None:
     """The first two runs side by side."""
-    masks, scores = _run(game, rule.seeds[1], rule)
+    if not fits:
+        return None
+    masks, scores = runs[1]
     return compare(fits[0].weights, fits[1].weights, fits[0].predict(masks), scores, _FOUND_NATS)
 
 
-def _measured(unit: int, weight: float, validated: bool) -> UnitVerdict:
-    if validated:
-        return UnitVerdict(unit, "edge", weight, None, (), uncalibrated_ppm(weight))
-    return UnitVerdict(unit, "null", weight, None)
+def _validated(weights: Values, loo: Values) -> tuple[UnitVerdict, ...]:
+    """Edges where every run's weight is positive and leaving the unit out lowers the claim; zero elsewhere."""
+    passed = np.all(weights > 0, axis=0) & (loo > 0)
+    return tuple(
+        UnitVerdict(unit, "edge", weight, None, (), uncalibrated_ppm(weight))
+        if passed[unit]
+        else UnitVerdict(unit, "null", weight, None)
+        for unit, weight in enumerate(map(float, weights.mean(axis=0)))
+    )
 
 
 def _unmeasured(unit: int, kept: bool) -> UnitVerdict:

@@ -55,3 +55,10 @@ class Background:
         for members, coefficients in self._terms:
             total += np.prod(x[:, members], axis=2) @ coefficients
         return total
+
+    def main_effects(self) -> NDArray[np.float64]:
+        """``float64[unit]``: what presence is worth on average over all masks, nats; higher interactions average out."""
+        effects = np.zeros(self.units)
+        members, coefficients = self._terms[0]
+        np.add.at(effects, members[:, 0], 2 * coefficients)
+        return effects

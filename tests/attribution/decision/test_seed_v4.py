@@ -81,6 +81,20 @@ def test_log_probabilities_become_log_odds():
     assert fitted.weights[0, 0] == pytest.approx(4.0, abs=0.1)
 
 
+def test_a_claim_of_one_certain_token_keeps_what_was_declared():
+    class Certain:
+        units = 4
+
+        def values(self, states):
+            return np.where(states[:, 0] == 1, 0.0, -3.0)
+
+    found = decide_seed_v4(Certain(), (1,), num_tokens=1, config=SeedV4Config(log_probability=True))
+    assert (found.rho, found.passed, found.kept, found.agreement) == (None, False, {1}, None)
+    assert found.weights.shape == (0, 4)
+    assert found.loo.tolist() == [3.0, 0.0, 0.0, 0.0]
+    assert found.decision.statistics.stability is None
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from attribution.designs import cube, foldover, foldover_pair
 from attribution.errors import DecisionError
 from attribution.estimators import banzhaf, leave_one_out_effects, main_effects, paired_effects, shapley
+from attribution.games.background import Background
+from attribution.games.planted import single
 
 
 class Table:
@@ -113,3 +115,24 @@ def test_refusals():
         paired_effects(np.zeros(1), np.zeros(1), exact=False, confidence=1.0)
     with pytest.raises(DecisionError, match="pair"):
         paired_effects(np.zeros(1), np.zeros(2), exact=False, confidence=0.9)
+
+
+def covered(units, seeds):
+    """Units whose 90 % interval holds their true effect, over games of a single cause and odd interactions."""
+    hits = width = 0
+    for seed in seeds:
+        background = Background(units, seed)
+        game = single(units, 6.0).over(background)
+        truth = background.main_effects() + 6.0 * (np.arange(units) == 0)
+        effects = [main_effects(design.states, game.values(design.states)) for design in foldover_pair(units, seed)]
+        paired = paired_effects(*effects, exact=False, confidence=0.9)
+        hits += int(np.sum(np.abs(paired.mean - truth) <= paired.margin))
+        width += 2 * paired.margin
+    return hits / (units * len(seeds)), width / len(seeds)
+
+
+@pytest.mark.parametrize("units", [8, 14, 20])
+def test_intervals_cover_on_games_with_odd_interactions(units):
+    coverage, width = covered(units, range(100))
+    assert 0.88 <= coverage <= 0.93
+    assert width < 0.7

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from attribution.designs import cube
+from attribution.estimators import main_effects
 from attribution.games import DELETED, PRESENT, SWAPPED
 from attribution.games.background import Background
 from attribution.games.planted import (
@@ -81,3 +83,9 @@ def test_background_is_a_fixed_function_of_mask_and_seed():
     assert not np.allclose(one.values(masks), other.values(masks))
     assert np.allclose(Background(6, 7, scale=2.0).values(masks), 2 * one.values(masks))
     assert len(set(one.values(masks))) == 3
+
+
+def test_the_backgrounds_main_effects_are_those_of_its_cube():
+    background = Background(7, 11)
+    masks = cube(7).states
+    assert background.main_effects() == pytest.approx(main_effects(masks, background.values(masks)))
