@@ -15,7 +15,8 @@ def fit_swap(
 ) -> tuple[int, ...]:
     """Token ids that replace ``original``: the scenario's swap, else the text with its values exchanged, else filler.
 
-    Cut or padded with filler to the original's length, so that no later position moves.
+    Cut or padded with filler to the length of the text, so that no later position moves and what surrounds the text in
+    its region, such as a line break, stays where it was.
 
     Args:
         original: the region's ids.
@@ -23,24 +24,18 @@ def fit_swap(
         swap: matched text from the scenario, if it gives one.
         tokenize: exact tokenizer.
     """
+    start, stop = _place(original, tokenize(text))
     replacement = swap if swap is not None else matched_swap(text)
+    ids = () if replacement is None else tokenize(replacement)
     filler = tokenize(FILLER)
-    if replacement is None:
-        ids: tuple[int, ...] = ()
-    else:
-        entry_ids = tokenize(text)
-        place = _find(original, entry_ids)
-        new_ids = tokenize(replacement)
-        ids = new_ids if place is None else original[:place] + new_ids + original[place + len(entry_ids) :]
-    while len(ids) < len(original):
+    while len(ids) < stop - start:
         ids = ids + filler
-    return ids[: len(original)]
+    return original[:start] + ids[: stop - start] + original[stop:]
 
 
-def _find(haystack: tuple[int, ...], needle: tuple[int, ...]) -> int | None:
-    if not needle:
-        return None
-    for start in range(len(haystack) - len(needle) + 1):
-        if haystack[start : start + len(needle)] == needle:
-            return start
-    return None
+def _place(region: tuple[int, ...], text: tuple[int, ...]) -> tuple[int, int]:
+    """Where ``text`` stands in ``region``; all of it where it is not found."""
+    for start in range(len(region) - len(text) + 1):
+        if region[start : start + len(text)] == text:
+            return start, start + len(text)
+    return 0, len(region)
