@@ -19,6 +19,8 @@ from pipelines.plan import EVALUATION_TENANT, JobPlan, Run, latest, start
 from pipelines.settings import Settings, resolve
 from pipelines.workspace import SAMPLES_TENANT, Workspace
 
+DEFAULT_SEED = 7
+"""Seed of a run unless told otherwise. Wordings and stems were tuned on seeds 0 to 3, which are therefore no evidence."""
 SAMPLE = "planted-chat.jsonl"
 SAMPLE_PROJECT = "planted-chat"
 
@@ -35,7 +37,7 @@ class Sizes:
     answers: int
 
 
-FULL = Sizes(planted_premise=40, corrections_leave=12, mixed_parents=24, null=20, competence=12, answers=16)
+FULL = Sizes(planted_premise=40, corrections_leave=40, mixed_parents=24, null=20, competence=12, answers=16)
 QUICK = Sizes(planted_premise=4, corrections_leave=2, mixed_parents=4, null=2, competence=4, answers=2)
 
 
@@ -62,7 +64,7 @@ def plan_for(files: ModelFiles, *, quick: bool, seed: int, gate: str) -> JobPlan
 
 
 def open_run(
-    settings: Settings, *, quick: bool, seed: int = 0, now: str | None = None, gate: str = "cuts-v1"
+    settings: Settings, *, quick: bool, seed: int = DEFAULT_SEED, now: str | None = None, gate: str = "cuts-v1"
 ) -> Workspace:
     """Start or resume the run of these options.
 

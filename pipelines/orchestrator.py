@@ -60,11 +60,13 @@ def materialise(at: Workspace, tenant: str, *, only: Sequence[str] | None = None
     with dg.DagsterInstance.from_config(str(folder)) as instance:
         ensure_partitions(instance, (EVALUATION_TENANT, SAMPLES_TENANT, tenant))
         keys = {asset.key for asset in assets}
+        chosen = [asset for asset in assets if not only or asset.key.path[-1] in only]
+        partitioned = any(asset.partitions_def is not None for asset in chosen)
         checks = [check for check in CHECKS if {spec.asset_key for spec in check.check_specs} <= keys]
         result = dg.materialize(
             [*assets, *checks],
             instance=instance,
-            partition_key=tenant,
+            partition_key=tenant if partitioned else None,
             resources={"workspace": WorkspaceResource()},
             selection=selection,
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from attribution.errors import AttributionError
+from evals.agents.answer_cache import AnswerCache
 from evals.agents.base import Answer, Choice, Fault
 from evals.prompts import AssembledPrompt
 from evals.trials import ForcedChoice
@@ -27,12 +28,11 @@ class LocalAgent:
     the exact ids.
     """
 
-    def __init__(self, model: LanguageModel) -> None:
+    def __init__(self, model: LanguageModel, cache: AnswerCache | None = None) -> None:
         self._model = model
         frame = model.chat_template_pieces
         self._stop_ids = frozenset({frame.start, frame.end})
-        self._answers: dict[str, Answer | Fault] = {}
-        self._choices: dict[str, Choice | Fault] = {}
+        self._cache = cache or AnswerCache()
 
     @property
     def name(self) -> str:
@@ -43,9 +43,13 @@ class LocalAgent:
     def answer(self, prompt: AssembledPrompt) -> Answer | Fault:
         """The greedy continuation, up to the end of its first sentence; a prompt that does not fit is a fault."""
         key = self._key("answer", prompt.ids)
-        if key not in self._answers:
-            self._answers[key] = self._generate(prompt)
-        return self._answers[key]
+        known = self._cache.get(key)
+        if known is not None:
+            return Answer(known["text"], tuple(known["ids"]))
+        answer = self._generate(prompt)
+        if isinstance(answer, Answer):
+            self._cache.put(key, {"text": answer.text, "ids": list(answer.ids)})
+        return answer
 
     def _generate(self, prompt: AssembledPrompt) -> Answer | Fault:
         try:
@@ -64,9 +68,13 @@ class LocalAgent:
             return Fault("a forced choice needs at least one candidate value")
         prefix = (*prompt.ids, *self._model.tokenize(own_stem))
         key = self._key("choice", prefix, *(value for value in values), *labels)
-        if key not in self._choices:
-            self._choices[key] = self._choose(prefix, labels, values)
-        return self._choices[key]
+        known = self._cache.get(key)
+        if known is not None:
+            return Choice(known["preferred"], known["log_probabilities"])
+        choice = self._choose(prefix, labels, values)
+        if isinstance(choice, Choice):
+            self._cache.put(key, {"preferred": choice.preferred, "log_probabilities": dict(choice.log_probabilities)})
+        return choice
 
     def _choose(
         self, prefix: tuple[int, ...], labels: Mapping[ForcedChoice, tuple[str, ...]], values: Sequence[str]

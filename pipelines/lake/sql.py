@@ -34,31 +34,45 @@ def query(lake: Path, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]
         names = [column[0] for column in result.description or ()]
         return names, result.fetchall()
     except duckdb.IOException as error:
-        raise LakeError(f"{lake}: a table cannot be read ({error}); delete it and materialise it again") from error
+        raise _damaged(lake, error) from error
     except duckdb.CatalogException as error:
-        raise UsageError(f"sql: {error}; `veritas sql` lists the tables") from error
+        raise UsageError(f"sql: {_first_paragraph(error)}; `veritas sql` lists the tables") from error
     except duckdb.Error as error:
-        raise UsageError(f"sql: {error}") from error
+        raise UsageError(f"sql: {_first_paragraph(error)}") from error
     finally:
         connection.close()
 
 
 def _create_views(connection: DuckDBPyConnection, lake: Path) -> None:
     """One view per table that the lake holds for any scope."""
+    import duckdb
+
     found = False
     for name in sorted(TABLES):
         if not any(lake.glob(f"*/*/{name}.parquet")):
             continue
         found = True
         pattern = _quoted(lake / "*" / "*" / f"{name}.parquet")
-        connection.execute(
-            f"CREATE VIEW {name} AS SELECT split_part(filename, '/', -3) AS tenant, "  # noqa: S608 - names are ours
-            f"split_part(filename, '/', -2) AS project, * EXCLUDE (filename) "
-            f"FROM read_parquet('{pattern}', filename = true)",
-        )
+        try:
+            connection.execute(
+                f"CREATE VIEW {name} AS SELECT split_part(filename, '/', -3) AS tenant, "  # noqa: S608 - names are ours
+                f"split_part(filename, '/', -2) AS project, * EXCLUDE (filename) "
+                f"FROM read_parquet('{pattern}', filename = true)",
+            )
+        except duckdb.Error as error:
+            raise _damaged(lake, error) from error
     if not found:
         raise MissingTableError(f"no table below {lake} yet; `veritas run` writes them")
 
 
 def _quoted(path: Path) -> str:
     return str(path).replace("'", "''")
+
+
+def _damaged(lake: Path, error: Exception) -> LakeError:
+    return LakeError(f"{lake}: a table cannot be read ({_first_paragraph(error)}); delete it and materialise it again")
+
+
+def _first_paragraph(error: Exception) -> str:
+    """DuckDB's message without the drawing of where in the statement it is."""
+    return str(error).split("\n\n", 1)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evals.agents.answer_cache import AnswerCache
 from evals.agents.local import LocalAgent
 from evals.criteria import load_criteria
 from evals.preregistration import PlannedScenario, Registration, RunPlan, register
@@ -123,4 +124,4 @@ def scenario_events_rows(at: Workspace, scope: Scope) -> Rows:
 
 def agent_of(at: Workspace) -> LocalAgent:
     """The agent that answers."""
-    return LocalAgent(at.model())
+    return LocalAgent(at.model(), AnswerCache(at.settings.cache / "answers"))
