@@ -22,6 +22,7 @@ def answer_trajectory(
     key: str,
     prompt: AssembledPrompt,
     lines: Sequence[Line],
+    answer: str,
     answer_ids: Sequence[int],
     question: Question,
     swaps: dict[str, str],
@@ -33,7 +34,8 @@ def answer_trajectory(
         key: name of the answer.
         prompt: exact prompt.
         lines: the entries' lines in it.
-        answer_ids: exact ids of the answer.
+        answer: the sentence that counts as the answer; generated text beyond it is laid out and not attributed.
+        answer_ids: exact ids of everything the model said.
         question: values that the answer could have held.
         swaps: matched text per entry.
     """
@@ -58,14 +60,14 @@ def answer_trajectory(
         step=0,
         context=items,
         response=text,
-        claims=(Claim(key, 0, len(text.encode()), "sentence"),),
+        claims=(Claim(key, 0, len(answer.encode()), "sentence"),),
         prompt_ids=prompt.ids,
         response_ids=tuple(answer_ids),
         weights_digest=model.files.weights_digest,
     )
     (trajectory,) = exact_trajectories(
         [generation],
-        Wording({key: answer_foils(text, question)}, swaps),
+        Wording({key: answer_foils(answer, question)}, swaps),
         tokenize=model.tokenize,
         token_bytes=model.token_bytes,
         context_window=model.context_window,

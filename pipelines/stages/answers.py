@@ -49,6 +49,7 @@ def _rows(at: Workspace, log: ScenarioLog, row: dict[str, Any], policy: Any) -> 
         f"{scenario.id}/{row['arm']}",
         prompt,
         lines,
+        row["answer"],
         row["answer_ids"],
         scenario.question,
         {str(event): scenario.entry(key).swap for key, event in log.entry_ids.items()},
