@@ -46,9 +46,12 @@ class FloorBin:
     """Which null claims a floor is made from."""
 
     template: str
-    variants: tuple[str, ...]
-    """Variants of the `null` family, in turn."""
+    plain: tuple[str, ...]
+    """Variants of the `null` family without a distractor, in turn."""
+    same_entity: tuple[str, ...]
+    """Variants with one: a family of its own, because claims are exchangeable only within a family."""
     n: int
+    """Null claims, half of each family."""
     tokens: tuple[int, int]
     units: tuple[int, int]
     contexts: int = 1
@@ -56,17 +59,17 @@ class FloorBin:
     contrasted: bool = True
 
 
-SHORT = ("short", "short-distractor")
-LONG = ("long", "long-distractor")
-ANY = ("short", "long-distractor", "long", "short-distractor")
+_SHORT = (("short",), ("short-distractor",))
+_LONG = (("long",), ("long-distractor",))
+_ANY = (("short", "long"), ("short-distractor", "long-distractor"))
 
 BINS = (
-    FloorBin(NOTES_TEMPLATE, SHORT, 200, (1, 24), (1, 6)),
-    FloorBin(NOTES_TEMPLATE, LONG, 200, (25, 64), (1, 6)),
-    FloorBin(CHAT_TEMPLATE, ANY, 200, (1, 64), (1, 6)),
-    FloorBin(CHAT_TEMPLATE, ANY, 200, (1, 64), (1, 6), contrasted=False),
-    FloorBin(CHAT_TEMPLATE, ANY, 24, (1, 64), (7, 16), contexts=3),
-    FloorBin(CHAT_TEMPLATE, ANY, 24, (1, 64), (7, 16), contexts=3, contrasted=False),
+    FloorBin(NOTES_TEMPLATE, *_SHORT, 200, (1, 24), (1, 6)),
+    FloorBin(NOTES_TEMPLATE, *_LONG, 200, (25, 64), (1, 6)),
+    FloorBin(CHAT_TEMPLATE, *_ANY, 60, (1, 64), (1, 6)),
+    FloorBin(CHAT_TEMPLATE, *_ANY, 60, (1, 64), (1, 6), contrasted=False),
+    FloorBin(CHAT_TEMPLATE, *_ANY, 40, (1, 64), (7, 16), contexts=3),
+    FloorBin(CHAT_TEMPLATE, *_ANY, 40, (1, 64), (7, 16), contexts=3, contrasted=False),
 )
 """The bins of the default run and of short transcripts; a claim outside them has no floor, which is said."""
 
@@ -95,23 +98,24 @@ def calibrate_floors(
 
 def bin_floor(model: LanguageModel, scorer: Scorer, cache: BlockCache | None, wanted: FloorBin) -> Floor | Undefined:
     """The floor of one bin."""
-    return calibrate(list(null_statistics(model, scorer, cache, wanted)))
+    families = (wanted.plain, wanted.same_entity)
+    return calibrate(*(list(null_statistics(model, scorer, cache, wanted, variants)) for variants in families))
 
 
 def null_statistics(
-    model: LanguageModel, scorer: Scorer, cache: BlockCache | None, wanted: FloorBin
+    model: LanguageModel, scorer: Scorer, cache: BlockCache | None, wanted: FloorBin, variants: tuple[str, ...]
 ) -> Iterator[FinalStatistic]:
-    """``(max_i D_i, total effect)`` of each null claim of a bin, in nats."""
-    for trajectory in null_trajectories(model, wanted):
+    """Statistics of each null claim of one family of a bin, in nats."""
+    for trajectory in null_trajectories(model, wanted, variants):
         claim = trajectory.claims[-1]
         game = ClaimGame(TrajectoryScores(trajectory, scorer, cache), claim)
         yield final_statistic(game, config=RuleConfig())
 
 
-def null_trajectories(model: LanguageModel, wanted: FloorBin) -> Iterator[Trajectory]:
-    """Laid-out null claims, one a scenario."""
-    for index in range(wanted.n):
-        variant = wanted.variants[index % len(wanted.variants)]
+def null_trajectories(model: LanguageModel, wanted: FloorBin, variants: tuple[str, ...]) -> Iterator[Trajectory]:
+    """Laid-out null claims of one family, one a scenario."""
+    for index in range(wanted.n // 2):
+        variant = variants[index % len(variants)]
         scenario = generate("null", index + 1, SEED, variant=variant)[-1]
         others = [generate("null", index + 1, SEED + extra, variant=variant)[-1] for extra in range(1, wanted.contexts)]
         if wanted.template == NOTES_TEMPLATE:
