@@ -11,7 +11,8 @@ from typing import Any
 from pipelines.errors import UsageError
 
 DEFAULT_MODEL = "smollm2-135m"
-_KEYS = frozenset({"home", "reports", "model", "tenant", "project"})
+DEFAULT_THREADS = 2
+_KEYS = frozenset({"home", "reports", "model", "tenant", "project", "threads"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Settings:
     """``smollm2-135m`` (packaged) or a path to a Hugging Face model folder."""
     tenant: str
     project: str
+    threads: int = DEFAULT_THREADS
+    """Torch threads of this process; 1 wherever several processes run a model side by side."""
 
     @property
     def ledgers(self) -> Path:
@@ -97,4 +100,11 @@ def resolve(**flags: str | Path | None) -> Settings:
         model=pick("model", DEFAULT_MODEL),
         tenant=pick("tenant", "default"),
         project=pick("project", "imported"),
+        threads=_threads(pick("threads", str(DEFAULT_THREADS))),
     )
+
+
+def _threads(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise UsageError(f"threads (VERITAS_THREADS) is {text!r}; give a whole number from 1 up")
+    return int(text)

@@ -39,7 +39,6 @@ class Workspace:
     """The evaluation run; None for commands that only measure imported transcripts."""
     floors: FloorTable | None = None
     """Floors to use instead of the shipped ones."""
-    threads: int = 2
     window: int | None = None
     """Tokens a foreign transcript is cut to, if asked for."""
     records: tuple[str, ...] = ()
@@ -110,7 +109,7 @@ class Workspace:
             from attribution.models import load_language_model, resolve_model
 
             files = resolve_model(self.settings.model, self.settings.cache / "models")
-            self._models["model"] = load_language_model(files, threads=self.threads)
+            self._models["model"] = load_language_model(files, threads=self.settings.threads)
         return self._models["model"]
 
     @cached_property

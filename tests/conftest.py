@@ -10,11 +10,24 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+def _forbid_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
     """Where VERITAS_NO_SKIP is set, a skip is a failure: what continuous integration is meant to have, it must have."""
-    outcome = yield
-    report = outcome.get_result()
     if report.skipped and os.environ.get("VERITAS_NO_SKIP") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
-        report.longrepr = f"{item.nodeid} was skipped where nothing may be: {report.longrepr}"
+        report.longrepr = f"{report.nodeid} was skipped where nothing may be: {report.longrepr}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """A skip by mark, by fixture, in the test, or of an empty parametrisation."""
+    report = yield
+    _forbid_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    """A skip of a whole module, as by `importorskip`: none of its tests would ever be reported."""
+    report = yield
+    _forbid_skip(report)
+    return report
