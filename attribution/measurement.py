@@ -6,20 +6,21 @@ A `Measurer` binds a scorer, its floors and the rule's numbers; it takes a laid-
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from attribution.blocks import BlockCache
+from attribution.blocks import BlockCache, make_blocks
 from attribution.decision import ClaimDecision, Floor, RuleConfig, Undefined, decide
 from attribution.decision.effects import designs_for
 from attribution.decision.floor_table import FloorTable
 from attribution.decision.seed_v4 import SeedV4Config, SeedV4Decision, decide_seed_v4
 from attribution.designs import Design, bernoulli, cube, leave_one_out
+from attribution.errors import DecisionError
 from attribution.games.base import PRESENT, CountingGame, States
 from attribution.scorers.base import Scorer
-from attribution.trajectory import ClaimGame, Trajectory, TrajectoryClaim, TrajectoryScores
+from attribution.trajectory import ClaimGame, Trajectory, TrajectoryClaim, TrajectoryScores, keep_targets
 
 Gate = Literal["cuts-v1", "seed-v4"]
 GATES: tuple[Gate, ...] = ("cuts-v1", "seed-v4")
@@ -37,7 +38,7 @@ class ClaimMeasurement:
     floor: Floor | Undefined
     cuts: ClaimDecision
     seed_v4: SeedV4Decision | None
-    """None for a claim without units: there is nothing to fit a surrogate to."""
+    """None for a claim without units or without a floor: nothing was scored."""
     scores: Mapping[str, float]
     """States of the claim's units as digits -> log-odds in nats, for every mask that was scored for this claim."""
 
@@ -77,17 +78,27 @@ class Measurer:
             trajectory: laid-out trajectory.
             declared: claim entry -> units declared as its parents.
         """
-        scores = TrajectoryScores(trajectory, self._scorer, self._cache)
-        designs = self._trajectory_designs(trajectory)
-        shared = self._shared_masks(trajectory, designs)
+        floors = {claim.entry: self.floor(trajectory, claim) for claim in trajectory.claims}
+        cut = _with_floors(trajectory, floors)
+        scored = {claim.entry: claim for claim in cut.claims}
+        scores = TrajectoryScores(cut, self._scorer, self._cache)
+        designs = self._trajectory_designs(cut)
+        shared = self._shared_masks(cut, designs)
         if len(shared):
             scores.require(shared)
         for claim in trajectory.claims:
-            yield self._measure(scores, claim, designs, declared.get(claim.entry, ()))
+            floor = floors[claim.entry]
+            if isinstance(floor, Undefined):
+                yield ClaimMeasurement(claim, floor, decide(_Unscored(claim.units), floor), None, {})
+            else:
+                yield self._measure(scores, scored[claim.entry], floor, designs, declared.get(claim.entry, ()))
 
-    def sure_masks(self, trajectory: Trajectory) -> int:
-        """How many masks a measurement of ``trajectory`` runs at least."""
-        return len(self._shared_masks(trajectory, self._trajectory_designs(trajectory)))
+    def sure_work(self, trajectory: Trajectory) -> tuple[int, int]:
+        """Masks and tokens that a measurement of ``trajectory`` scores at least, prefixes shared."""
+        cut = _with_floors(trajectory, {claim.entry: self.floor(trajectory, claim) for claim in trajectory.claims})
+        masks = self._shared_masks(cut, self._trajectory_designs(cut))
+        blocks = make_blocks(self._scorer, cut.layout, masks)
+        return len(masks), sum(self._scorer.tokens(cut.layout, block) for block in blocks)
 
     def recipe(self, trajectory: Trajectory, measurement: ClaimMeasurement, gate: Gate) -> dict[str, Any]:
         """Everything that decides the measurement's numbers, without floats (nats as decimal strings)."""
@@ -126,7 +137,7 @@ class Measurer:
 
     def _shared_masks(self, trajectory: Trajectory, designs: tuple[Design, ...]) -> States:
         """Masks over all units that serve every claim: one pass scores them all."""
-        width = len(trajectory.units)
+        width = len(trajectory.layout.units)
         if not designs:
             return np.zeros((0, width), dtype=np.uint8)
         numbers = self._scale.seed_v4
@@ -149,13 +160,13 @@ class Measurer:
         self,
         scores: TrajectoryScores,
         claim: TrajectoryClaim,
+        floor: Floor,
         designs: tuple[Design, ...],
         declared: Collection[int],
     ) -> ClaimMeasurement:
         trajectory = scores.trajectory
         recording = _Recording(ClaimGame(scores, claim))
         game = CountingGame(recording)
-        floor = self.floor(trajectory, claim)
         exact = trajectory.fidelity == "exact"
         cuts = decide(
             game,
@@ -175,6 +186,27 @@ class Measurer:
     def _seed_v4_config(self, claim: TrajectoryClaim) -> SeedV4Config:
         numbers = self._scale.seed_v4
         return SeedV4Config(numbers.seeds, numbers.ablations, numbers.gate, log_probability=not claim.contrasted)
+
+
+def _with_floors(trajectory: Trajectory, floors: Mapping[str, Floor | Undefined]) -> Trajectory:
+    """``trajectory`` with the claims that have a floor alone: for the others nothing could be decided, so nothing is run."""
+    kept = [claim for claim in trajectory.claims if isinstance(floors[claim.entry], Floor)]
+    layout = keep_targets(trajectory.layout, [claim.target for claim in kept])
+    return replace(
+        trajectory,
+        layout=layout,
+        claims=tuple(replace(claim, target=position) for position, claim in enumerate(kept)),
+    )
+
+
+@dataclass(frozen=True)
+class _Unscored:
+    """A claim without a floor: it has units, and nobody asks for its values."""
+
+    units: int
+
+    def values(self, states: States) -> np.ndarray[Any, np.dtype[np.float64]]:
+        raise DecisionError(f"{len(states)} masks were asked for a claim over {self.units} units without a floor")
 
 
 class _Recording:

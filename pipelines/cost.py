@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from pipelines.workspace import Workspace
 
 _PROBE_TOKENS = 256
-_BYTES = 4
 ANSWER_TOKENS = 12
 """Tokens of an answer, about; a sentence ends it."""
 
@@ -37,12 +35,12 @@ class Estimate:
 
 
 def estimate_scope(at: Workspace, scope: Scope) -> Estimate:
-    """Cost of measuring the chosen records of a scope, counting the masks that are surely run."""
+    """Cost of measuring the chosen records of a scope: what is surely run, with shared prefixes read once."""
     passes = tokens = 0
     for trajectory in trajectories(at, scope):
-        masks = measurer(at, trajectory).sure_masks(trajectory)
+        masks, read = measurer(at, trajectory).sure_work(trajectory)
         passes += masks
-        tokens += masks * len(trajectory.layout.ids)
+        tokens += read
     return _priced(at, passes, tokens)
 
 
@@ -66,22 +64,14 @@ def _length(at: Workspace, scenario: Scenario) -> int:
 
 
 def _priced(at: Workspace, passes: int, tokens: int) -> Estimate:
-    import torch
-
-    model = at.model().model
-    probe = torch.zeros((1, _PROBE_TOKENS), dtype=torch.long)
-    with torch.inference_mode():
-        model(probe, use_cache=False, logits_to_keep=1)
-        began = time.perf_counter()
-        model(probe, use_cache=False, logits_to_keep=1)
-        seconds = time.perf_counter() - began
-    weights = sum(parameter.numel() for parameter in model.parameters()) * _BYTES
+    model = at.model()
+    seconds = model.seconds_per_pass(_PROBE_TOKENS)
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return Estimate(
         passes=passes,
         tokens=tokens,
         minutes=round(tokens / _PROBE_TOKENS * seconds / 60, 1),
-        memory_mib=max(weights * 2, resident) // (1 << 20),
+        memory_mib=max(model.weight_bytes * 2, resident) // (1 << 20),
     )
 
 

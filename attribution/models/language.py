@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -129,6 +130,22 @@ class LanguageModel:
     def context_window(self) -> int:
         """The most tokens a sequence may have."""
         return int(self.model.config.max_position_embeddings)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes that the weights take in memory."""
+        return sum(weight.numel() * weight.element_size() for weight in self.model.parameters())
+
+    def seconds_per_pass(self, tokens: int) -> float:
+        """Wall seconds of one forward pass over ``tokens`` tokens on this machine now, after a pass to warm up."""
+        import torch
+
+        probe = torch.zeros((1, tokens), dtype=torch.long)
+        with torch.inference_mode():
+            self.model(probe, use_cache=False, logits_to_keep=1)
+            began = time.perf_counter()
+            self.model(probe, use_cache=False, logits_to_keep=1)
+            return time.perf_counter() - began
 
     @cached_property
     def chat_template_pieces(self) -> ChatPieces:

@@ -35,6 +35,10 @@ class Scorer(Protocol):
         """Name and parameters of the batching, which decides the last bits."""
         ...
 
+    def tokens(self, layout: TokenLayout, block: Block) -> int:
+        """Tokens that the model reads for ``block``."""
+        ...
+
     def score(self, layout: TokenLayout, block: Block) -> npt.NDArray[np.float64]:
         """``float64[mask, scored_token]`` of log-probabilities in nats; columns as in ``layout.scored``."""
         ...

@@ -16,7 +16,7 @@ from attribution.trajectory.records import (
     TrajectoryUnit,
     Wording,
 )
-from attribution.trajectory.scores import ClaimGame, TrajectoryScores
+from attribution.trajectory.scores import ClaimGame, TrajectoryScores, keep_targets
 
 __all__ = [
     "TEMPLATE",
@@ -31,4 +31,5 @@ __all__ = [
     "Wording",
     "exact_trajectories",
     "foreign_trajectory",
+    "keep_targets",
 ]

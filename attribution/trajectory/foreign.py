@@ -6,6 +6,7 @@ tokenised by itself, so that its span is exact; template and tokenisation belong
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -65,26 +66,24 @@ def foreign_trajectory(
     Raises:
         ContextWindowError: the transcript does not fit; the message names both sizes.
     """
-    items = _transcript(generations)
-    limit = min(window or context_window, context_window)
-    sizes = [len(tokenize(item.text)) + _FRAME for item in items]
+    last = generations[-1]
+    items = _transcript(last)
+    sizes = [len(tokenize(item.text)) for item in items]
+    growth = _foil_growth(items, sizes, wording, tokenize)
+    limit = min(window or context_window, context_window - growth)
+    whole = _length(items, sizes, chat)
     dropped: list[str] = []
-    if sum(sizes) > limit:
+    if whole > limit:
         if window is None:
             raise ContextWindowError(
-                f"the transcript {generations[-1].record} has {sum(sizes)} tokens, the model sees {context_window}; "
+                f"the transcript {last.record} needs {whole + growth} tokens and the model sees {context_window}; "
                 f"give --window {context_window} to leave out its oldest entries"
             )
-        items, dropped = _fit(items, sizes, limit)
+        items, dropped = _fit(items, sizes, limit, chat, answer=len(last.context))
     return _build(generations, items, tuple(dropped), wording, tokenize, chat, context_window)
 
 
-_FRAME = 6
-"""Upper bound of the frame's tokens around one entry."""
-
-
-def _transcript(generations: Sequence[Generation]) -> list[ContextItem]:
-    last = generations[-1]
+def _transcript(last: Generation) -> list[ContextItem]:
     items = list(last.context)
     next_unit = 1 + max((item.unit for item in items if item.unit is not None), default=-1)
     encoded = last.response.encode()
@@ -94,22 +93,61 @@ def _transcript(generations: Sequence[Generation]) -> list[ContextItem]:
     return items
 
 
-def _fit(items: list[ContextItem], sizes: list[int], limit: int) -> tuple[list[ContextItem], list[str]]:
-    """Drop the oldest whole units until the rest fits."""
-    total = sum(sizes)
+def _opens_message(speaker: str | None, role: str) -> bool:
+    """Whether an entry begins a message: an assistant's sentences and calls share one, whoever else speaks begins anew."""
+    return role != speaker or role in ("user", "tool")
+
+
+def _length(items: Sequence[ContextItem], sizes: Sequence[int], chat: ChatPieces) -> int:
+    """Tokens of the laid-out ``items``."""
+    roles = [item.role for item in items]
+    frames = sum(
+        len(chat.opening(role)) + len(chat.closing)
+        for speaker, role in zip([None, *roles], roles, strict=False)
+        if _opens_message(speaker, role)
+    )
+    return frames + sum(sizes)
+
+
+def _foil_growth(
+    items: Sequence[ContextItem], sizes: Sequence[int], wording: Wording, tokenize: Callable[[str], tuple[int, ...]]
+) -> int:
+    """Tokens by which the longest foil outgrows its claim."""
+    growths = [
+        len(tokenize(foil)) - size
+        for item, size in zip(items, sizes, strict=True)
+        for foil in wording.foils.get(item.entry or "", ())
+    ]
+    return max(0, *growths) if growths else 0
+
+
+def _fit(
+    items: Sequence[ContextItem], sizes: Sequence[int], limit: int, chat: ChatPieces, answer: int
+) -> tuple[list[ContextItem], list[str]]:
+    """Drop the oldest whole units before item ``answer`` until the rest fits."""
     doomed: set[int] = set()
-    for item in items:
-        if total <= limit:
-            break
-        if item.unit is None or item.unit in doomed:
-            continue
-        doomed.add(item.unit)
-        total -= sum(size for size, other in zip(sizes, items, strict=True) if other.unit == item.unit)
-    if total > limit:
-        raise ContextWindowError(f"system prompt and question alone have {total} tokens, over the window of {limit}")
-    kept = [item for item in items if item.unit not in doomed]
-    dropped = [item.entry for item in items if item.unit in doomed and item.entry is not None]
-    return kept, dropped
+    texts = sum(sizes)
+    size_of: Counter[int | None] = Counter()
+    for item, size in zip(items, sizes, strict=True):
+        size_of[item.unit] += size
+
+    def kept() -> list[int]:
+        return [place for place, item in enumerate(items) if item.unit not in doomed]
+
+    def length() -> int:
+        return _length([items[place] for place in kept()], [sizes[place] for place in kept()], chat)
+
+    for unit in dict.fromkeys(item.unit for item in items[:answer] if item.unit is not None):
+        doomed.add(unit)
+        texts -= size_of[unit]
+        # Without the frames first: they cost a pass over all that is left.
+        if texts <= limit and length() <= limit:
+            dropped = [item.entry for item in items if item.unit in doomed and item.entry is not None]
+            return [items[place] for place in kept()], dropped
+    raise ContextWindowError(
+        f"system prompt, question and last answer alone have {length()} tokens, over the window of {limit}; "
+        "widen it, or use a model that sees more"
+    )
 
 
 def _build(
@@ -128,7 +166,7 @@ def _build(
     spans: dict[str, tuple[int, int]] = {}
     speaker: str | None = None
     for item in items:
-        if item.role != speaker or item.role in ("user", "tool"):
+        if _opens_message(speaker, item.role):
             if speaker is not None:
                 sequence.add(chat.closing, None, None)
             sequence.add(chat.opening(item.role), None, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -60,9 +60,9 @@ class TrajectoryScores:
             self._by_head[len(head)] = heads
         return self._by_head[len(head)].get(head)
 
-    def cut_behind(self, target: int) -> TrajectoryScores:
-        """An empty table over the trajectory cut off behind one target."""
-        cut = replace(self.trajectory, layout=cut_behind(self.trajectory.layout, target))
+    def alone(self, target: int) -> TrajectoryScores:
+        """An empty table over what one target can see, for it alone."""
+        cut = replace(self.trajectory, layout=keep_targets(self.trajectory.layout, (target,)))
         return TrajectoryScores(cut, self._scorer, self._cache)
 
 
@@ -99,20 +99,19 @@ class ClaimGame:
 
     def _own_scores(self) -> TrajectoryScores:
         if self._own is None:
-            self._own = self._shared.cut_behind(self._claim.target)
+            self._own = self._shared.alone(self._claim.target)
         return self._own
 
 
-def cut_behind(layout: TokenLayout, target: int) -> TokenLayout:
-    """``layout`` up to the end of one target, with that target alone: what the claim can see."""
-    claim = layout.targets[target]
-    regions = tuple(
-        replace(region, stop=min(region.stop, claim.stop)) for region in layout.regions if region.start < claim.stop
-    )
+def keep_targets(layout: TokenLayout, targets: Sequence[int]) -> TokenLayout:
+    """``layout`` with some of its targets alone, cut off behind the last of them: no token that none of them can see."""
+    kept = tuple(layout.targets[target] for target in targets)
+    end = max((target.stop for target in kept), default=0)
+    regions = tuple(replace(region, stop=min(region.stop, end)) for region in layout.regions if region.start < end)
     places = Counter(region.unit for region in regions if region.unit is not None)
     width = max(places, default=-1) + 1
     units = tuple(
         unit if unit.swap is None else replace(unit, swap=unit.swap[: places[index]])
         for index, unit in enumerate(layout.units[:width])
     )
-    return replace(layout, ids=layout.ids[: claim.stop], regions=regions, units=units, targets=(claim,))
+    return replace(layout, ids=layout.ids[:end], regions=regions, units=units, targets=kept)
