@@ -9,10 +9,11 @@ from evals.kill_criteria import CriterionResult, Evaluation, Observed, evaluate
 from evals.metrics import Metric, measure
 from evals.preregistration import Registration
 from evals.report.arm_rows import strata
-from evals.statistics import Undefined
+from evals.statistics import Undefined, clopper_pearson
 from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.statements.control import CriteriaRegistered
 from ledger_core.stores.ledger import Ledger
+from pipelines.lake import read_table
 from pipelines.stages.replay import Rows
 from pipelines.stages.scenarios import registration, stored_scenarios
 from pipelines.stages.trials import stored_records
@@ -43,7 +44,45 @@ def metrics_rows(at: Workspace, scope: Scope) -> Rows:
                         "undefined": clustered.reason if isinstance(clustered, Undefined) else None,
                     }
                 )
-    return rows
+    return rows + _planted_truth_rows(at, scope)
+
+
+def _planted_truth_rows(at: Workspace, scope: Scope) -> Rows:
+    """Measured edges against planted truth, claim by claim: recall of planted edges, and claims with an edge too many."""
+    event_of = {
+        (row["scenario"], row["part"]): row["event_id"] for row in read_table(at.lake(scope), "scenario_events")
+    }
+    measured = {row["claim"]: row for row in read_table(at.lake(scope), "measured_edges")}
+    counts: dict[tuple[str, str], list[int]] = {}
+    for scenario in stored_scenarios(at, scope):
+        for claim in scenario.claims:
+            row = measured[event_of[scenario.id, f"entry/{claim.key}"]]
+            found = {entry["entry"] for entry in json.loads(row["entries"]) if entry["verdict"] == "edge"}
+            planted = {event_of[scenario.id, f"entry/{key}"] for key in claim.used}
+            for name, events, whole in (
+                ("planted-edge-found", len(found & planted), len(planted)),
+                ("claim-with-false-edge", int(bool(found - planted)), 1),
+            ):
+                tally = counts.setdefault((name, scenario.family), [0, 0])
+                tally[0] += events
+                tally[1] += whole
+    return [_proportion_row(name, family, *tally) for (name, family), tally in sorted(counts.items()) if tally[1]]
+
+
+def _proportion_row(name: str, family: str, events: int, whole: int) -> dict[str, Any]:
+    interval = clopper_pearson(events, whole)
+    known = None if isinstance(interval, Undefined) else interval
+    return {
+        "name": name,
+        "arm": "3",
+        "stratum": f"{family}/any/claims",
+        "value": None if known is None else known.estimate,
+        "low": None if known is None else known.low,
+        "high": None if known is None else known.high,
+        "method": None if known is None else known.method,
+        "n": whole,
+        "undefined": interval.reason if isinstance(interval, Undefined) else None,
+    }
 
 
 def judged(at: Workspace, scope: Scope) -> Evaluation:
