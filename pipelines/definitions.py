@@ -5,7 +5,10 @@ from __future__ import annotations
 import dagster as dg
 
 from pipelines.assets import attribution, checks, evals, ledger, reports, scenarios, upsert
+from pipelines.offline import go_offline
 from pipelines.resources import WorkspaceResource
+
+go_offline()
 
 ASSETS = [
     *scenarios.ASSETS,

@@ -14,6 +14,7 @@ from typer.exceptions import TyperException
 from pipelines.cli import attribute, dev, evaluate, import_, report, run, sql, verify, what_if, why
 from pipelines.cli.state import State
 from pipelines.errors import ExitCode
+from pipelines.offline import go_offline
 
 _INTERRUPTED = 130
 
@@ -57,6 +58,7 @@ app.command("dev")(dev.command)
 
 def main() -> None:
     """Entry point of the `veritas` script."""
+    go_offline()
     debug = "--debug" in sys.argv
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

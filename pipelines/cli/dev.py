@@ -86,14 +86,14 @@ def _mlflow(settings: Settings, host: str, port: int) -> list[str]:
 
 def _environment(settings: Settings) -> dict[str, str]:
     """This process's environment with the settings as resolved here, offline and without telemetry."""
+    from pipelines.offline import ENVIRONMENT
+
     root = str(Path(__file__).resolve().parents[2])
     path = os.environ.get("PYTHONPATH")
-    return os.environ | {
-        "DAGSTER_DISABLE_TELEMETRY": "1",
+    return {
+        **os.environ,
+        **ENVIRONMENT,
         "DAGSTER_HOME": str(settings.dagster_home),
-        "DO_NOT_TRACK": "true",
-        "HF_HUB_OFFLINE": "1",
-        "MLFLOW_DISABLE_TELEMETRY": "true",
         "PYTHONPATH": root if not path else f"{root}{os.pathsep}{path}",
         "VERITAS_HOME": str(settings.home),
         "VERITAS_MODEL": settings.model,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from pipelines.offline import go_offline
 
 EXPERIMENT = "veritas"
 _RUN_TAG = "dagster_run_id"
@@ -19,8 +20,7 @@ class MlflowStore:
     """
 
     def __init__(self, database: Path) -> None:
-        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-        os.environ.setdefault("DO_NOT_TRACK", "true")
+        go_offline()
         from mlflow.tracking import MlflowClient
 
         database.parent.mkdir(parents=True, exist_ok=True)

@@ -93,6 +93,14 @@ def test_chat_pieces_are_the_ids_of_chatml(tiny):
         pieces.opening("wizard")
 
 
+def test_its_cost_is_told_in_bytes_and_seconds(tiny):
+    embeddings, norms = 268 * 32, 5 * 32
+    layer = 2 * 32 * 32 + 2 * 32 * 16 + 3 * 32 * 64
+    assert tiny.weight_bytes == 4 * (embeddings + norms + 2 * layer)
+    short, long = (min(tiny.seconds_per_pass(tokens) for _ in range(5)) for tokens in (1, 1000))
+    assert 0 < short < long
+
+
 @pytest.mark.slow
 def test_the_packaged_model_answers_and_repeats_itself(smollm2: LanguageModel):
     chat = smollm2.chat_template_pieces
