@@ -39,7 +39,7 @@ def answer_trajectory(
         question: values that the answer could have held.
         swaps: matched text per entry.
     """
-    text = model.detokenize(answer_ids).decode("utf-8", "replace")
+    said = model.detokenize(answer_ids)
     texts = {line.key: line.text for line in lines}
     units = {line.key: number for number, line in enumerate(lines)}
     items = tuple(
@@ -59,8 +59,8 @@ def answer_trajectory(
         record=key,
         step=0,
         context=items,
-        response=text,
-        claims=(Claim(key, 0, len(answer.encode()), "sentence"),),
+        response=said.decode("utf-8", "replace"),
+        claims=(Claim(key, 0, _stop_of(answer, said), "sentence"),),
         prompt_ids=prompt.ids,
         response_ids=tuple(answer_ids),
         weights_digest=model.files.weights_digest,
@@ -73,6 +73,12 @@ def answer_trajectory(
         context_window=model.context_window,
     )
     return trajectory
+
+
+def _stop_of(answer: str, said: bytes) -> int:
+    """Bytes of ``said`` that read as ``answer``: an answer cut off inside a character holds fewer of them than its text."""
+    stops = range(len(said) + 1)
+    return next((stop for stop in stops if said[:stop].decode("utf-8", "replace").startswith(answer)), len(said))
 
 
 def answer_foils(answer: str, question: Question) -> tuple[str, ...]:

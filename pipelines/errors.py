@@ -3,8 +3,10 @@
 PipelineError                 exit 1
 ├── UsageError                exit 2: an option or argument that cannot be
 ├── LakeError                 a table that is missing or not what its schema says
-├── PlanError                 a run plan that cannot be carried out
-└── MissingTableError         an asset's input was never materialised
+│   └── MissingTableError     an asset's input was never materialised
+├── CheckFailedError          a blocking check failed: nothing downstream of it was done
+│   └── DamagedLedgerError    exit 4: the check was that the ledger verifies
+└── PlanError                 a run plan that cannot be carried out
 """
 
 from __future__ import annotations
@@ -43,6 +45,16 @@ class LakeError(PipelineError):
 
 class MissingTableError(LakeError):
     """A table that another asset has to write first; the message names the command that writes it."""
+
+
+class CheckFailedError(PipelineError):
+    """A blocking check failed and nothing downstream of it was done; the message names the check and what it found."""
+
+
+class DamagedLedgerError(CheckFailedError):
+    """The check that failed is the one that the ledger verifies."""
+
+    exit_code = ExitCode.LEDGER_DOES_NOT_VERIFY
 
 
 class PlanError(PipelineError):

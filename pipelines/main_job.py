@@ -41,9 +41,8 @@ FULL = Sizes(planted_premise=40, corrections_leave=40, mixed_parents=24, null=20
 QUICK = Sizes(planted_premise=4, corrections_leave=2, mixed_parents=4, null=2, competence=4, answers=2)
 
 
-def plan_for(files: ModelFiles, *, quick: bool, seed: int, gate: str) -> JobPlan:
+def plan_for(files: ModelFiles, sizes: Sizes, *, quick: bool, seed: int, gate: str) -> JobPlan:
     """The plan of a run."""
-    sizes = QUICK if quick else FULL
     return JobPlan.make(
         agent=f"local {files.name} {files.quantisation} float32",
         answers_measured=sizes.answers,
@@ -64,16 +63,22 @@ def plan_for(files: ModelFiles, *, quick: bool, seed: int, gate: str) -> JobPlan
 
 
 def open_run(
-    settings: Settings, *, quick: bool, seed: int = DEFAULT_SEED, now: str | None = None, gate: str = "cuts-v1"
+    settings: Settings,
+    *,
+    quick: bool,
+    seed: int = DEFAULT_SEED,
+    now: str | None = None,
+    gate: str = "cuts-v1",
+    sizes: Sizes | None = None,
 ) -> Workspace:
-    """Start or resume the run of these options.
+    """Start or resume the run of these options; other ``sizes`` than those of a quick or full run are another run.
 
     Raises:
         PlanError: the run was started with another ``now``.
         ModelNotFoundError: the model is not on this machine.
     """
     files = resolve_model(settings.model, settings.cache / "models")
-    run = start(settings.home, plan_for(files, quick=quick, seed=seed, gate=gate), now)
+    run = start(settings.home, plan_for(files, sizes or (QUICK if quick else FULL), quick=quick, seed=seed, gate=gate), now)
     return workspace_of(settings, run)
 
 

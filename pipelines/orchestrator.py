@@ -9,10 +9,10 @@ from pathlib import Path
 import dagster as dg
 
 from pipelines.assets import attribution, ledger, upsert
-from pipelines.assets.checks import CHECKS
+from pipelines.assets.checks import CHECKS, chain_verifies
 from pipelines.assets.tables import tenants
 from pipelines.definitions import ASSETS
-from pipelines.errors import PipelineError
+from pipelines.errors import CheckFailedError, DamagedLedgerError
 from pipelines.plan import EVALUATION_TENANT
 from pipelines.resources import WorkspaceResource
 from pipelines.workspace import SAMPLES_TENANT, Workspace
@@ -51,7 +51,7 @@ def materialise(at: Workspace, tenant: str, *, only: Sequence[str] | None = None
         only: asset names to restrict to.
 
     Raises:
-        PipelineError: a blocking check failed; the message names it.
+        CheckFailedError: a blocking check failed; the message names it.
     """
     folder = instance_folder(at.settings.home)
     WorkspaceResource.install(at)
@@ -63,18 +63,35 @@ def materialise(at: Workspace, tenant: str, *, only: Sequence[str] | None = None
         chosen = [asset for asset in assets if not only or asset.key.path[-1] in only]
         partitioned = any(asset.partitions_def is not None for asset in chosen)
         checks = [check for check in CHECKS if {spec.asset_key for spec in check.check_specs} <= keys]
-        result = dg.materialize(
-            [*assets, *checks],
-            instance=instance,
-            partition_key=tenant if partitioned else None,
-            resources={"workspace": WorkspaceResource()},
-            selection=selection,
-            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-        )
-        failed = [check for check in result.get_asset_check_evaluations() if not check.passed]
-    if failed:
-        detail = "; ".join(
-            f"{check.check_name}: {', '.join(str(value.value) for value in check.metadata.values())}"
-            for check in failed
-        )
-        raise PipelineError(f"a blocking check failed: {detail}; run `veritas verify` for the place")
+        try:
+            dg.materialize(
+                [*assets, *checks],
+                instance=instance,
+                partition_key=tenant if partitioned else None,
+                resources={"workspace": WorkspaceResource()},
+                selection=selection,
+                run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            )
+        except dg.DagsterError as error:
+            failed = _failed_checks(instance)
+            if not failed:
+                raise
+            raise _refusal(failed) from error
+
+
+def _failed_checks(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:
+    """Checks that did not pass in the newest run of ``instance``."""
+    (run,) = instance.get_runs(limit=1)
+    records = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION).records
+    events = [record.event_log_entry.dagster_event for record in records]
+    evaluations = [event.asset_check_evaluation_data for event in events if event is not None]
+    return [evaluation for evaluation in evaluations if not evaluation.passed]
+
+
+def _refusal(failed: Sequence[dg.AssetCheckEvaluation]) -> CheckFailedError:
+    detail = "; ".join(
+        f"{check.check_name}: {', '.join(str(value.value) for value in check.metadata.values())}" for check in failed
+    )
+    if {check.check_name for check in failed} & {spec.name for spec in chain_verifies.check_specs}:
+        return DamagedLedgerError(f"the ledger does not verify: {detail}; `veritas verify` shows the place")
+    return CheckFailedError(f"a blocking check failed: {detail}; nothing downstream of it was done")

@@ -111,11 +111,19 @@ def start(home: Path, plan: JobPlan, now: str | None) -> Run:
                 f"run {plan.digest[:12]} was started with --now {state.now}, not {now}; "
                 f"leave --now out to resume it, or use another --home",
             )
+        _point_at(home, plan.digest)
         return Run(state, folder, resumed=True)
     state = RunState.make(now=now or timestamps.from_datetime(datetime.now(UTC)), plan=plan)
     _write(path, state.canonical_bytes())
-    _write(home / "runs" / "latest.json", json.dumps({"run": plan.digest}).encode())
+    _point_at(home, plan.digest)
     return Run(state, folder, resumed=False)
+
+
+def _point_at(home: Path, digest: str) -> None:
+    """Make the run called ``digest`` the latest: one that was killed right after its start, too, once it resumes."""
+    pointer, data = home / "runs" / "latest.json", json.dumps({"run": digest}).encode()
+    if not pointer.exists() or pointer.read_bytes() != data:
+        _write(pointer, data)
 
 
 def read_state(path: Path) -> RunState:
@@ -129,12 +137,18 @@ def read_state(path: Path) -> RunState:
 
 
 def latest(home: Path) -> Run | None:
-    """The run that was started last below ``home``, if any."""
+    """The run that was started or resumed last below ``home``, if any.
+
+    Raises:
+        PlanError: the pointer to it or its state file is damaged.
+    """
     pointer = home / "runs" / "latest.json"
     if not pointer.exists():
         return None
-    digest = json.loads(pointer.read_text())["run"]
-    folder = home / "runs" / digest
+    try:
+        folder = home / "runs" / json.loads(pointer.read_bytes())["run"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise PlanError(f"{pointer} names no run ({error}); `veritas run` writes it anew") from error
     return Run(read_state(folder / "run-state.json"), folder, resumed=True)
 
 

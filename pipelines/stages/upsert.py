@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from ledger_core.kernel.content import JSON
-from ledger_core.kernel.statements import Scope, Statement
-from ledger_core.kernel.statements.author import Author
+from ledger_core.kernel.statements import Scope
+from ledger_core.kernel.statements.author import ORIGIN, Author
+from ledger_core.kernel.statements.envelope import Lineage
 from ledger_core.kernel.statements.facts import measurement_fact
 from ledger_core.kernel.statements.measurement import (
     EdgesMeasured,
@@ -30,52 +32,67 @@ def edges_upsert_rows(at: Workspace, scope: Scope) -> Rows:
     measured = read_table(at.lake(scope), "measured_edges")
     weights = at.model().files.weights_digest
     with at.ledger(scope) as ledger:
-        latest = _latest(ledger)
-        known = {event.event_id for event in ledger.events("evidence") if event.statement.kind == "edges.measured"}
+        known = _Known.of(ledger)
         author = Author(scope, NAMESPACE, VERSION)
-        statements: list[Statement] = []
-        rows: Rows = []
-        for row in measured:
-            predecessor = latest.get(row["claim"])
-            statement = _statement(author, ledger, row, weights, _predecessor_of(ledger, predecessor, row))
-            if statement.event_id not in known:
-                statements.append(statement)
-            rows.append(
-                {
-                    "claim": row["claim"],
-                    "event_id": statement.event_id,
-                    "supersedes": statement.body.predecessor,
-                }
-            )
-        if statements:
-            ledger.append(statements, role="attributor")
-    return rows
+        written = [_successor(author, ledger, row, weights, known) for row in measured]
+        fresh = [statement for statement in written if statement.event_id not in known.ids]
+        if fresh:
+            ledger.append(fresh, role="attributor")
+    return [
+        {
+            "claim": statement.body.claim,
+            "event_id": statement.event_id,
+            "supersedes": statement.body.predecessor,
+        }
+        for statement in written
+    ]
 
 
-def _latest(ledger: Ledger) -> dict[str, str]:
-    """Claim -> event id of its newest measurement."""
-    newest: dict[str, str] = {}
-    for event in ledger.events("evidence"):
-        statement = event.statement
-        if isinstance(statement, EdgesMeasured):
-            newest[statement.body.claim] = event.event_id
-    return newest
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Measurements that are in the ledger already."""
+
+    ids: frozenset[str]
+    newest: dict[str, EdgesMeasured]
+    """Claim -> its newest measurement."""
+    by_fact: dict[str, str]
+    """Source fact -> event id of the newest measurement about it."""
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> _Known:
+        found = [
+            event.statement for event in ledger.events("evidence") if isinstance(event.statement, EdgesMeasured)
+        ]
+        return cls(
+            ids=frozenset(statement.event_id for statement in found),
+            newest={statement.body.claim: statement for statement in found},
+            by_fact={statement.source_fact_id: statement.event_id for statement in found},
+        )
 
 
-def _predecessor_of(ledger: Ledger, latest: str | None, row: dict[str, Any]) -> str | None:
-    """The measurement that a new one replaces: the newest, or that one's own predecessor where the newest is this very one."""
-    if latest is None:
-        return None
-    statement = ledger.statement(latest)
-    if not isinstance(statement, EdgesMeasured):
-        return None
-    same = (statement.body.rows_digest, statement.body.gate) == (row["rows_digest"], row["gate"])
-    recipe = ledger.read_blob(statement.body.recipe).decode()
-    return statement.body.predecessor if same and recipe == row["recipe"] else latest
+def _successor(author: Author, ledger: Ledger, row: dict[str, Any], weights: str, known: _Known) -> EdgesMeasured:
+    """The newest measurement of the claim where the row says the same again, else one that succeeds it.
+
+    Numbers that return after others stood in between are a fact the ledger knows: they supersede what it says of it.
+    """
+    newest = known.newest.get(row["claim"])
+    if newest is not None:
+        again = _statement(
+            author, ledger, row, weights, newest.body.predecessor, newest.representation.lineage
+        )
+        if again.event_id == newest.event_id:
+            return newest
+    predecessor = None if newest is None else newest.event_id
+    made = _statement(author, ledger, row, weights, predecessor, ORIGIN)
+    held = known.by_fact.get(made.source_fact_id)
+    if held is None:
+        return made
+    lineage = Lineage.make(event_id=held, relation="supersedes")
+    return _statement(author, ledger, row, weights, predecessor, lineage)
 
 
 def _statement(
-    author: Author, ledger: Ledger, row: dict[str, Any], weights: str, predecessor: str | None
+    author: Author, ledger: Ledger, row: dict[str, Any], weights: str, predecessor: str | None, lineage: Lineage
 ) -> EdgesMeasured:
     recipe = ledger.put_blob(row["recipe"].encode(), JSON)
     entries = tuple(
@@ -104,4 +121,4 @@ def _statement(
         total_effect=row["total_effect_micro_nats"],
     )
     fact = measurement_fact(NAMESPACE, row["generation"], row["claim"], recipe.digest, row["rows_digest"])
-    return author.write(EdgesMeasured, fact, body)
+    return author.write(EdgesMeasured, fact, body, lineage=lineage)
