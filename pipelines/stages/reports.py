@@ -197,16 +197,21 @@ def _prompts(at: Workspace, scope: Scope) -> tuple[PromptText, ...]:
 
 
 def _persisted(at: Workspace, scope: Scope) -> tuple[PersistedRow, ...]:
-    """Each persisted falsehood with the entries that measurement holds responsible; those beyond the cap say so."""
-    caused: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    """Each persisted falsehood with the entries that measurement holds responsible; those beyond the cap say so.
+
+    Arms that showed one and the same prompt share its measurement.
+    """
+    trials = read_table(at.lake(scope), "trials")
+    prompts = {(row["scenario"], row["arm"]): row["prompt_digest"] for row in trials}
+    caused: dict[str, list[dict[str, Any]]] = {}
     for row in read_table(at.lake(scope), "answer_attribution"):
-        caused.setdefault((row["scenario"], row["arm"]), []).append(row)
+        caused.setdefault(prompts[row["scenario"], row["arm"]], []).append(row)
     rows: list[PersistedRow] = []
-    for row in read_table(at.lake(scope), "trials"):
+    for row in trials:
         if row["outcome"] not in ("asserts_false", "asserts_both"):
             continue
         record = json.loads(row["row"])
-        found = caused.get((row["scenario"], row["arm"]))
+        found = caused.get(row["prompt_digest"])
         edges = [entry for entry in found or () if entry["verdict"] == "edge"]
         shared: dict[str, Any] = {
             "scenario_id": row["scenario"],
@@ -241,7 +246,7 @@ def _persisted_plain(shared: dict[str, Any], found: list[dict[str, Any]] | None)
     note = (
         "measured: no entry reaches the floor"
         if found
-        else "not measured: the same prompt was measured under another arm, or the run's cap was reached"
+        else "not measured: the run attributes a fixed number of answers, and this one came later"
     )
     return PersistedRow(
         **shared,
