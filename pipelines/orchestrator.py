@@ -20,11 +20,13 @@ from pipelines.workspace import SAMPLES_TENANT, Workspace
 _INSTANCE = """\
 telemetry:
   enabled: false
+nux: # the dialog before the first page, which asks for an address
+  enabled: false
 """
 
 
 def instance_folder(home: Path) -> Path:
-    """The Dagster instance's folder below ``home``, with telemetry off."""
+    """The Dagster instance's folder below ``home``, with telemetry and the newsletter's dialog off."""
     folder = home / "dagster"
     folder.mkdir(parents=True, exist_ok=True)
     configuration = folder / "dagster.yaml"
