@@ -79,6 +79,9 @@ def _read_file(path: Path) -> dict[str, Any]:
     unknown = sorted(set(values) - _KEYS)
     if unknown:
         raise UsageError(f"{path}: unknown setting {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
+    for name, value in values.items():
+        if not isinstance(value, str) and (name != "threads" or not isinstance(value, int)):
+            raise UsageError(f"{path}: {name} is {value!r}; write it as text in quotes")
     return values
 
 

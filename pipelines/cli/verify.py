@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from pipelines.cli.state import state_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ledger_core.kernel.errors import StoreError
     from ledger_core.kernel.statements import Scope
     from ledger_core.stores.verify import VerificationReport
     from pipelines.settings import Settings
@@ -37,14 +39,78 @@ def command(
         raise UsageError("--all means every ledger; leave it out, or leave out --tenant and --project")
     settings = state_of(context).settings(tenant=tenant, project=project)
     findings = [_walk(settings.home, scope) for scope in _scopes(settings, tenant, project)]
+    refusals = [finding.refusal for finding in findings if finding.refusal is not None]
+    if len(findings) == len(refusals):
+        raise refusals[0]
     if as_json:
-        verified = all(report.first_divergence is None for _, report, _ in findings)
-        print_json({"verified": verified, "ledgers": [_as_json(*finding) for finding in findings]})
+        verified = all(finding.verified for finding in findings)
+        print_json({"verified": verified, "ledgers": [finding.as_json() for finding in findings]})
     else:
         for finding in findings:
-            _show(*finding)
-    if any(report.first_divergence is not None for _, report, _ in findings):
+            finding.show()
+    if any(finding.verified is False for finding in findings):
         raise typer.Exit(ExitCode.LEDGER_DOES_NOT_VERIFY)
+    if refusals:
+        raise refusals[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """What became of one ledger."""
+
+    scope: Scope
+    report: VerificationReport | None
+    control_events: int
+    refusal: StoreError | None
+    """Why it was not walked at all: another version, or no permission. That says nothing about what it holds."""
+
+    @property
+    def verified(self) -> bool | None:
+        """None where it was not walked."""
+        return None if self.report is None else self.report.first_divergence is None
+
+    def as_json(self) -> dict[str, Any]:
+        """One element of the document that `--json` prints."""
+        names = {"tenant": self.scope.tenant_namespace, "project": self.scope.project_namespace}
+        report = self.report
+        if report is None:
+            return {**names, "verified": None, "refusal": str(self.refusal)}
+        found = report.first_divergence
+        return {
+            **names,
+            "verified": self.verified,
+            "refusal": None,
+            "head": report.head,
+            "control_head": report.control_head,
+            "events": report.events,
+            "control_events": self.control_events,
+            "blobs": report.blobs,
+            "erased": report.erased,
+            "first_divergence": None if found is None else asdict(found),
+        }
+
+    def show(self) -> None:
+        """Print it as text."""
+        from pipelines.cli.ledgers import name_of
+        from pipelines.cli.output import printable
+
+        name, report = name_of(self.scope), self.report
+        if report is None:
+            typer.echo(f"{name}: NOT WALKED")
+            typer.echo(f"  reason        {printable(str(self.refusal))}")
+            return
+        if report.first_divergence is not None:
+            found = report.first_divergence
+            typer.echo(f"{name}: DOES NOT VERIFY")
+            typer.echo(f"  first divergence  {found.kind} at {_place(found.family, found.offset, found.event_id)}")
+            typer.echo(f"  detail            {printable(found.detail)}")
+            typer.echo(f"  walked before     {report.events:,} events, {report.blobs:,} blobs")
+            typer.echo("  way out           restore the ledger's folder from a backup")
+            return
+        typer.echo(f"{name}: verified")
+        typer.echo(f"  head          {report.head} ({report.events - self.control_events:,} events)")
+        typer.echo(f"  control head  {report.control_head} ({self.control_events:,} events)")
+        typer.echo(f"  blobs         {report.blobs:,} present, {report.erased:,} erased on purpose")
 
 
 def _scopes(settings: Settings, tenant: str | None, project: str | None) -> tuple[Scope, ...]:
@@ -61,8 +127,8 @@ def _scopes(settings: Settings, tenant: str | None, project: str | None) -> tupl
     return scopes
 
 
-def _walk(home: Path, scope: Scope) -> tuple[Scope, VerificationReport, int]:
-    """The report on one ledger and its number of control events; a file that cannot even be opened has diverged."""
+def _walk(home: Path, scope: Scope) -> _Finding:
+    """Walk one ledger; a file that cannot even be opened has diverged, one of another version is not ours to judge."""
     from ledger_core.kernel.errors import LedgerBusyError, LedgerVersionError, StorageFullError, StoreError
     from ledger_core.stores.verify import Divergence, DivergenceKind, VerificationReport, verify
     from pipelines.cli.ledgers import reading
@@ -70,55 +136,13 @@ def _walk(home: Path, scope: Scope) -> tuple[Scope, VerificationReport, int]:
     try:
         with reading(home, scope) as ledger:
             report = verify(ledger)
-            control = 0 if report.control_head is None else ledger.count("control")
-    except (LedgerVersionError, LedgerBusyError, StorageFullError):
-        raise
+            control_events = 0 if report.control_head is None else ledger.count("control")
+    except (LedgerVersionError, LedgerBusyError, StorageFullError) as error:
+        return _Finding(scope, None, 0, error)
     except StoreError as error:
         divergence = Divergence(DivergenceKind.UNREADABLE, "control", None, None, str(error))
-        return scope, VerificationReport(None, None, 0, 0, 0, divergence), 0
-    return scope, report, control
-
-
-def _as_json(scope: Scope, report: VerificationReport, control: int) -> dict[str, Any]:
-    found = report.first_divergence
-    return {
-        "tenant": scope.tenant_namespace,
-        "project": scope.project_namespace,
-        "verified": found is None,
-        "head": report.head,
-        "control_head": report.control_head,
-        "events": report.events,
-        "control_events": control,
-        "blobs": report.blobs,
-        "erased": report.erased,
-        "first_divergence": None
-        if found is None
-        else {
-            "kind": str(found.kind),
-            "family": found.family,
-            "offset": found.offset,
-            "event_id": found.event_id,
-            "detail": found.detail,
-        },
-    }
-
-
-def _show(scope: Scope, report: VerificationReport, control: int) -> None:
-    from pipelines.cli.ledgers import name_of
-    from pipelines.cli.output import printable
-
-    if report.first_divergence is not None:
-        found = report.first_divergence
-        typer.echo(f"{name_of(scope)}: DOES NOT VERIFY")
-        typer.echo(f"  first divergence  {found.kind} at {_place(found.family, found.offset, found.event_id)}")
-        typer.echo(f"  detail            {printable(found.detail)}")
-        typer.echo(f"  walked before     {report.events:,} events, {report.blobs:,} blobs")
-        typer.echo("  way out           restore the ledger's folder from a backup")
-        return
-    typer.echo(f"{name_of(scope)}: verified")
-    typer.echo(f"  head          {report.head} ({report.events - control:,} events)")
-    typer.echo(f"  control head  {report.control_head} ({control:,} events)")
-    typer.echo(f"  blobs         {report.blobs:,} present, {report.erased:,} erased on purpose")
+        return _Finding(scope, VerificationReport(None, None, 0, 0, 0, divergence), 0, None)
+    return _Finding(scope, report, control_events, None)
 
 
 def _place(family: str, offset: int | None, event_id: str | None) -> str:

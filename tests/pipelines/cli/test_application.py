@@ -87,6 +87,7 @@ def test_a_command_line_that_cannot_be_is_one_line_and_code_2(
         (b"home = ", "not valid TOML"),
         (b"\xff", "not valid TOML"),
         (b"hoem = 'x'", "unknown setting 'hoem'"),
+        (b"home = ['x']", "write it as text in quotes"),
         (b"tenant = 'Not A Name'", "'Not A Name'"),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ledger_core.connectors import FORMATS
 from ledger_core.kernel.errors import StorageFullError
 from ledger_core.stores import Ledger
 from pipelines.cli import clock
@@ -205,6 +206,11 @@ def test_an_unknown_format_is_answered_with_the_known_ones(veritas: Veritas):
     refusal = veritas("import", "csv", PLANTED).refused(2)
     assert "'csv'" in refusal
     assert all(name in refusal for name in ("chat", "tau-bench", "inspect"))
+
+
+def test_the_help_names_every_format(veritas: Veritas):
+    help_text = veritas("import", "--help").out
+    assert all(name in help_text for name in FORMATS)
 
 
 @pytest.mark.parametrize("option", ["--tenant", "--project"])

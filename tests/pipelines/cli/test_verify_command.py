@@ -93,6 +93,26 @@ def test_a_file_that_is_no_database_does_not_verify(veritas: Veritas, home: Path
     assert found.json["ledgers"][0]["first_divergence"]["kind"] == "unreadable"
 
 
+def test_a_ledger_of_another_version_does_not_keep_the_others_from_being_walked(
+    veritas: Veritas, home: Path, story: Story, tmp_path: Path
+):
+    del story
+    veritas("import", "chat", write_chat(tmp_path / "chat.jsonl", conversation(1)), "--tenant", "zoo")
+    _alter(home, "PRAGMA user_version=99")
+    done = veritas("verify")
+    assert done.code == 1
+    assert [line for line in done.out.splitlines() if not line.startswith(" ")] == [
+        "tests/story: NOT WALKED",
+        "zoo/imported: verified",
+    ]
+    assert done.err.startswith("veritas: ")
+    assert "format 99" in done.err
+    found = veritas("verify", "--json").json
+    assert [ledger["verified"] for ledger in found["ledgers"]] == [None, True]
+    assert found["verified"] is False
+    assert "format 99" in found["ledgers"][0]["refusal"]
+
+
 @pytest.mark.parametrize("pragma", ["PRAGMA user_version=99", "PRAGMA application_id=7"])
 @pytest.mark.parametrize("command", [("verify",), ("why", *STORY), ("what-if", "--retract", "00000000", *STORY)])
 def test_a_ledger_of_another_version_is_refused(
