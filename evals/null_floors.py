@@ -6,7 +6,7 @@ that names their subject. Contexts larger than one scenario's are made by joinin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,6 +59,9 @@ class FloorBin:
     contrasted: bool = True
 
 
+Scored = Callable[[FloorBin], None]
+"""Called after each null claim of a bin, for progress."""
+
 _SHORT = (("short",), ("short-distractor",))
 _LONG = (("long",), ("long-distractor",))
 _ANY = (("short", "long"), ("short-distractor", "long-distractor"))
@@ -75,12 +78,17 @@ BINS = (
 
 
 def calibrate_floors(
-    model: LanguageModel, scorer: Scorer, cache: BlockCache | None, bins: Sequence[FloorBin] = BINS
+    model: LanguageModel,
+    scorer: Scorer,
+    cache: BlockCache | None,
+    bins: Sequence[FloorBin] = BINS,
+    *,
+    scored: Scored = lambda _: None,
 ) -> FloorTable:
-    """The floors of ``bins`` under ``scorer``; a bin without enough null claims is left out."""
+    """The floors of ``bins`` under ``scorer``; a bin without enough null claims is left out. ``scored`` hears of each claim."""
     rows: list[FloorRow] = []
     for wanted in bins:
-        floor = bin_floor(model, scorer, cache, wanted)
+        floor = bin_floor(model, scorer, cache, wanted, scored=scored)
         if isinstance(floor, Undefined):
             continue
         rows.append(
@@ -96,10 +104,23 @@ def calibrate_floors(
     return FloorTable.of(rows)
 
 
-def bin_floor(model: LanguageModel, scorer: Scorer, cache: BlockCache | None, wanted: FloorBin) -> Floor | Undefined:
+def bin_floor(
+    model: LanguageModel,
+    scorer: Scorer,
+    cache: BlockCache | None,
+    wanted: FloorBin,
+    *,
+    scored: Scored = lambda _: None,
+) -> Floor | Undefined:
     """The floor of one bin."""
-    families = (wanted.plain, wanted.same_entity)
-    return calibrate(*(list(null_statistics(model, scorer, cache, wanted, variants)) for variants in families))
+    families: list[list[FinalStatistic]] = []
+    for variants in (wanted.plain, wanted.same_entity):
+        family: list[FinalStatistic] = []
+        for statistic in null_statistics(model, scorer, cache, wanted, variants):
+            family.append(statistic)
+            scored(wanted)
+        families.append(family)
+    return calibrate(*families)
 
 
 def null_statistics(
