@@ -76,9 +76,9 @@ def answer_trajectory(
 
 
 def _stop_of(answer: str, said: bytes) -> int:
-    """Bytes of ``said`` that read as ``answer``: an answer cut off inside a character holds fewer of them than its text."""
-    stops = range(len(said) + 1)
-    return next((stop for stop in stops if said[:stop].decode("utf-8", "replace").startswith(answer)), len(said))
+    """Bytes of ``said`` that read as ``answer``: one that was cut off inside a character holds fewer than its text."""
+    stops = [stop for stop in range(len(said) + 1) if said[:stop].decode("utf-8", "replace") == answer]
+    return stops[-1] if stops else len(said)
 
 
 def answer_foils(answer: str, question: Question) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ def run_trial(log: ScenarioLog, arm: Arm, agent: Agent, tokenizer: Tokenizer, po
         fault=answer.reason if isinstance(answer, Fault) else None,
         correction_in_context=bool(corrections & shown) if corrections else None,
     )
-    record = replace(record, **_cascade_counts(log, state), **_edge_counts(log, state, arm))
+    record = replace(record, **_cascade_counts(log, state, arm), **_edge_counts(log, state, arm))
     body = "\n".join((*(line.text for line in lines), f"{question.text}", question.stem))
     return Trial(record, prompt, body, () if isinstance(answer, Fault) else answer.ids)
 
@@ -137,10 +137,13 @@ def _forced_choice(agent: Agent, prompt: AssembledPrompt, question: Question, ow
     return choice.preferred if isinstance(choice, Choice) else None
 
 
-def _cascade_counts(log: ScenarioLog, state: BeliefState) -> dict[str, Any]:
-    """What the reading's cascade does to claims that should stand and to claims that should fall."""
+def _cascade_counts(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str, Any]:
+    """What the reading's cascade does to claims that should stand and to claims that should fall.
+
+    Undefined for a reading without a cascade: nothing retracted, or by an oracle.
+    """
     scenario = log.scenario
-    if not scenario.retracted or not scenario.claims:
+    if arm.retraction != "used" or not scenario.retracted or not scenario.claims:
         return {}
     standing = {key for key in log.entry_ids if not state.entries[log.entry_ids[key]].invalidated}
     return {
