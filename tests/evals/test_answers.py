@@ -31,7 +31,7 @@ def test_the_answer_is_scored_behind_the_prompt_it_was_given_to(tmp_path):
     target = trajectory.layout.targets[0]
     assert trajectory.layout.ids == (*prompt.ids, *b" potatoes.")
     assert (target.start, target.stop) == (len(prompt.ids), len(prompt.ids) + 10)
-    assert [unit.named for unit in trajectory.units] == list(log.entry_ids[key] for key in SCENARIO.in_context)
+    assert [unit.named for unit in trajectory.units] == [log.entry_ids[key] for key in SCENARIO.in_context]
     assert (claim.units, claim.contrasted, trajectory.fidelity) == (5, True, "exact")
 
 

@@ -24,7 +24,7 @@ PREMISE_FIRST, CORRECTIONS_FIRST = generate("planted-premise", 2, 0)
 LEAVING = generate("planted-premise", 1, 0, variant="corrections-leave")[0]
 USED = generate("mixed-parents", 1, 0, variant="used-retracted")[0]
 UNUSED = generate("mixed-parents", 1, 0, variant="unused-retracted")[0]
-SILENT = ScriptedAgent(lambda prompt: "I do not know.")
+SILENT = ScriptedAgent(lambda _: "I do not know.")
 
 
 @pytest.fixture
@@ -228,7 +228,7 @@ def trial(scenario, name: str, model, script):
 
 
 def test_an_answer_is_read_and_recorded_with_its_prompt(model):
-    found = trial(PREMISE_FIRST, "1", model, lambda prompt: " potatoes, says the sign.")
+    found = trial(PREMISE_FIRST, "1", model, lambda _: " potatoes, says the sign.")
     record = found.record
     assert (record.outcome, record.answer, record.fault) == (Outcome.ASSERTS_FALSE, " potatoes, says the sign.", None)
     assert (record.arm, record.family, record.premise_order) == ("1", "planted-premise", "premise-first")
@@ -236,18 +236,18 @@ def test_an_answer_is_read_and_recorded_with_its_prompt(model):
     assert record.prompt_digest == found.prompt.digest
     assert found.prompt_text.splitlines()[0] == PREMISE_FIRST.entry("premise").text
     assert found.prompt_text.splitlines()[-1] == PREMISE_FIRST.question.stem
-    assert trial(PREMISE_FIRST, "1", model, lambda prompt: " carrots.").record.outcome is Outcome.ASSERTS_TRUE
+    assert trial(PREMISE_FIRST, "1", model, lambda _: " carrots.").record.outcome is Outcome.ASSERTS_TRUE
 
 
 def test_arms_that_show_the_same_ask_the_same(model):
     digests = {
-        name: trial(PREMISE_FIRST, name, model, lambda prompt: "x").record.prompt_digest for name in ("1o", "2d", "2")
+        name: trial(PREMISE_FIRST, name, model, lambda _: "x").record.prompt_digest for name in ("1o", "2d", "2")
     }
     assert digests["1o"] == digests["2d"] != digests["2"]
 
 
 def test_a_failing_agent_is_an_outcome_and_not_the_end_of_the_run(model):
-    def fail(prompt):
+    def fail(_):
         raise ZeroDivisionError("no memory")
 
     record = trial(PREMISE_FIRST, "2", model, fail).record
@@ -261,17 +261,17 @@ def test_a_failing_agent_is_an_outcome_and_not_the_end_of_the_run(model):
     (PREMISE_FIRST, "1", True), (PREMISE_FIRST, "2", True), (LEAVING, "1", False), (LEAVING, "2", False),
 ])  # fmt: skip
 def test_whether_a_correction_was_shown_is_recorded(model, scenario, name, seen):
-    assert trial(scenario, name, model, lambda prompt: "x").record.correction_in_context is seen
+    assert trial(scenario, name, model, lambda _: "x").record.correction_in_context is seen
 
 
 def test_a_scenario_that_asks_nothing_has_no_trial(model):
     null = generate("null", 1, 0)[0]
     with pytest.raises(ScenarioError, match=f"{null.id} asks nothing"):
-        trial(null, "1", model, lambda prompt: "x")
+        trial(null, "1", model, lambda _: "x")
 
 
 def test_a_lone_surrogate_in_an_answer_is_recorded(model):
-    record = trial(PREMISE_FIRST, "1", model, lambda prompt: "\ud800 potatoes").record
+    record = trial(PREMISE_FIRST, "1", model, lambda _: "\ud800 potatoes").record
     assert len(record.answer_digest) == 64
     assert record.outcome is Outcome.ASSERTS_FALSE
 

@@ -119,6 +119,12 @@ def test_every_number_has_an_anchor_and_its_row_a_command(pages):
     assert page.bare_rows <= 2 + 8  # gate totals and causes by arm: their rows' own tables carry the commands
 
 
+def test_a_command_about_a_claim_names_the_ledger_it_is_in(pages):
+    found = set(re.findall(r"veritas why [^<]+", pages["full"]))
+    assert found
+    assert all(re.fullmatch(r"veritas why [0-9a-f]{64} --tenant eval --project run-", command) for command in found)
+
+
 def test_every_picture_has_a_name_and_a_description(pages):
     page = Page(pages["full"])
     assert len(page.pictures) > 20
