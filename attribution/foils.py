@@ -33,6 +33,18 @@ _STARTERS = frozenset(
     " Have Has Had Let Once Since After Before As By With Yes No Not Thank Thanks Sure Unfortunately However".split()
 )
 _DIGIT_SHIFT = 3
+_CLASSES: tuple[tuple[str, ...], ...] = (
+    ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    (
+        *("January", "February", "March", "April", "May", "June"),
+        *("July", "August", "September", "October", "November", "December"),
+    ),
+)
+"""Closed classes of names: one is exchanged for another of its class."""
+_STRANGERS = ("Marlow", "Tessin", "Orrin", "Quentin", "Halvard", "Brisby")
+"""Names that stand in for any other entity: none of them is likelier than another for being in the context."""
+_FOILS = 2
+"""Foils of one kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +78,12 @@ def _splice(text: str, match: re.Match[str], replacement: str) -> str:
     return text[: match.start()] + replacement + text[match.end() :]
 
 
-def claim_foils(claim: str, context_entities: tuple[str, ...] = ()) -> tuple[Foil, ...]:
+def claim_foils(claim: str, present: str = "") -> tuple[Foil, ...]:
     """Foils of ``claim``, number first, then entity, then polarity; empty where nothing in it can be exchanged.
 
     Args:
         claim: the claim's text.
-        context_entities: named entities of the context, in order; the first that the claim does not name replaces its last one.
+        present: text in which a foil's entity must not occur, so that no entry names it: the context.
     """
     foils: list[Foil] = []
     number = _NUMBER.search(claim)
@@ -81,9 +93,7 @@ def claim_foils(claim: str, context_entities: tuple[str, ...] = ()) -> tuple[Foi
         )
     named = _entities(claim)
     if named:
-        others = [entity for entity in context_entities if entity not in claim]
-        if others:
-            foils.append(Foil("entity", _splice(claim, named[-1], others[0])))
+        foils.extend(Foil("entity", _splice(claim, named[-1], other)) for other in _others(named[-1].group(), present))
     if not foils:
         for pattern, replacement in _POLARITY:
             if pattern.search(claim):
@@ -92,9 +102,10 @@ def claim_foils(claim: str, context_entities: tuple[str, ...] = ()) -> tuple[Foi
     return tuple(foil for foil in foils if foil.text != claim)
 
 
-def context_entities(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Named entities in ``texts``, each once, in order of appearance."""
-    return tuple(dict.fromkeys(match.group() for text in texts for match in _entities(text)))
+def _others(entity: str, present: str) -> tuple[str, ...]:
+    """Entities of the same class that ``present`` does not name, at most :data:`_FOILS`."""
+    pool = next((names for names in _CLASSES if entity in names), _STRANGERS)
+    return tuple(name for name in pool if name != entity and name not in present)[:_FOILS]
 
 
 def matched_swap(entry: str) -> str | None:

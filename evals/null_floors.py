@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from attribution.decision import FinalStatistic, Floor, RuleConfig, Undefined, calibrate, final_statistic
 from attribution.decision.floor_table import FloorRow, FloorTable
-from attribution.foils import claim_foils, context_entities
+from attribution.foils import claim_foils
 from attribution.measurement import UNCONTRASTED
 from attribution.trajectory import (
     TEMPLATE as CHAT_TEMPLATE,
@@ -69,8 +69,8 @@ _ANY = (("short", "long"), ("short-distractor", "long-distractor"))
 BINS = (
     FloorBin(NOTES_TEMPLATE, *_SHORT, 200, (1, 24), (1, 6)),
     FloorBin(NOTES_TEMPLATE, *_LONG, 200, (25, 64), (1, 6)),
-    FloorBin(CHAT_TEMPLATE, *_ANY, 60, (1, 64), (1, 6)),
-    FloorBin(CHAT_TEMPLATE, *_ANY, 60, (1, 64), (1, 6), contrasted=False),
+    FloorBin(CHAT_TEMPLATE, *_ANY, 40, (1, 64), (1, 6)),
+    FloorBin(CHAT_TEMPLATE, *_ANY, 40, (1, 64), (1, 6), contrasted=False),
     FloorBin(CHAT_TEMPLATE, *_ANY, 40, (1, 64), (7, 16), contexts=3),
     FloorBin(CHAT_TEMPLATE, *_ANY, 40, (1, 64), (7, 16), contexts=3, contrasted=False),
 )
@@ -185,7 +185,7 @@ def _chat(model: LanguageModel, scenario: Scenario, others: Sequence[Scenario], 
         ContextItem("question", "entry.given", "user", question, None),
         *(ContextItem(f"entry-{number}", "entry.observed", "tool", text, number) for number, text in enumerate(texts)),
     )
-    foils = claim_foils(claim.text, context_entities(tuple(texts)))
+    foils = claim_foils(claim.text, " ".join(texts))
     wording = Wording({claim.key: tuple(foil.text for foil in foils)} if contrasted else {}, {})
     return foreign_trajectory(
         [_generation(scenario, claim, items, None, None)],

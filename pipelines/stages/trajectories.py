@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from attribution.foils import claim_foils, context_entities
+from attribution.foils import claim_foils
 from attribution.trajectory import (
     TEMPLATE as FOREIGN_TEMPLATE,
 )
@@ -120,10 +120,12 @@ def _wording(at: Workspace, scope: Scope, entries: dict[str, dict[str, Any]]) ->
     """Foils and swaps: the scenario's own where there is one, else made from the text."""
     if scope.tenant_namespace == EVALUATION_TENANT:
         return _scenario_wording(at, scope)
-    texts = tuple(row["text"] for row in entries.values())
-    named = context_entities(texts)
+    records: dict[str, list[str]] = {}
+    for row in entries.values():
+        records.setdefault(row["record"], []).append(row["text"])
+    present = {record: " ".join(texts) for record, texts in records.items()}
     foils = {
-        key: tuple(foil.text for foil in claim_foils(row["text"], named))
+        key: tuple(foil.text for foil in claim_foils(row["text"], present[row["record"]]))
         for key, row in entries.items()
         if row["generation"] is not None
     }

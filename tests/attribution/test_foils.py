@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attribution.foils import claim_foils, context_entities, matched_swap
+from attribution.foils import claim_foils, matched_swap
 
 
 def test_number_is_exchanged_with_its_shape_kept():
@@ -18,11 +18,17 @@ def test_a_leading_digit_never_becomes_zero():
     assert claim_foils("It left at 75 degrees.")[0].text == "It left at 98 degrees."
 
 
-def test_entity_is_taken_from_the_context():
-    entities = context_entities(("Flights to Boston and Denver are full.",))
-    assert entities == ("Flights", "Boston", "Denver")
-    foils = claim_foils("The flight goes to Boston.", ("Boston", "Denver"))
-    assert [(foil.kind, foil.text) for foil in foils] == [("entity", "The flight goes to Denver.")]
+def test_an_entity_is_exchanged_for_a_stranger_that_the_context_does_not_name():
+    foils = claim_foils("The flight goes to Boston.", "Marlow booked a flight to Boston.")
+    assert [(foil.kind, foil.text) for foil in foils] == [
+        ("entity", "The flight goes to Tessin."),
+        ("entity", "The flight goes to Orrin."),
+    ]
+
+
+def test_a_weekday_is_exchanged_for_a_weekday():
+    foils = claim_foils("It is shut on Monday.", "Shut on Tuesday or Monday?")
+    assert [foil.text for foil in foils] == ["It is shut on Wednesday.", "It is shut on Thursday."]
 
 
 @pytest.mark.parametrize(
