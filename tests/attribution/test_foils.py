@@ -26,6 +26,12 @@ def test_an_entity_is_exchanged_for_a_stranger_that_the_context_does_not_name():
     ]
 
 
+def test_a_subject_is_not_exchanged():
+    foils = claim_foils("The tickets for Calford hall are grey.")
+    assert [(foil.kind, foil.text) for foil in foils] == [("polarity", "The tickets for Calford hall are not grey.")]
+    assert claim_foils("Branvik farm grows potatoes.") == ()
+
+
 def test_a_weekday_is_exchanged_for_a_weekday():
     foils = claim_foils("It is shut on Monday.", "Shut on Tuesday or Monday?")
     assert [foil.text for foil in foils] == ["It is shut on Wednesday.", "It is shut on Thursday."]
