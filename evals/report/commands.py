@@ -16,6 +16,8 @@ _COUNTS = {
 }
 
 EVALUATE = "veritas evaluate"
+_OF_THE_RUN = "--tenant eval --project run-"
+"""The ledger of a home's run, whose project may be cut short: a page names no run."""
 BOTH = "both"
 """Premise order of a row that pools both orders."""
 
@@ -53,9 +55,17 @@ def transcript(scenario_id: str) -> str:
     return _sql(f"SELECT arm, outcome, answer FROM trials WHERE scenario = {_quoted(scenario_id)} ORDER BY arm, repeat")
 
 
+def causes(scenario_id: str) -> str:
+    """Read which entries the persisted falsehoods of one scenario rest on."""
+    return _sql(
+        "SELECT arm, label, role, verdict, effect, low, high FROM answer_attribution "
+        f"WHERE scenario = {_quoted(scenario_id)} ORDER BY arm, label"
+    )
+
+
 def why(claim_id: str) -> str:
-    """Go from a claim to the entries that caused it and back to their seals."""
-    return f"veritas why {claim_id}"
+    """Go from a claim of the run to the entries that caused it and back to their seals."""
+    return f"veritas why {claim_id} {_OF_THE_RUN}"
 
 
 def _counted(metric: Metric) -> tuple[tuple[str, str], ...]:

@@ -18,6 +18,7 @@ class PersistedRow(Row):
     arm: Text
     answer: Text
     claim_id: Text
+    """Event id of the `trial.recorded` whose answer it is."""
     result: Literal["grounded", "ungrounded", "diffuse", "undetermined", "not measured"]
     entry_id: Text | None
     entry_label: Text | None

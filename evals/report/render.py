@@ -53,6 +53,7 @@ def render_html(data: ReportData) -> str:
     )
     environment.globals.update(
         anchor=Anchors(),
+        attribution=commands.causes,
         belief=lambda parts: text.number(parts / 1_000_000_000, 3),
         count=text.count,
         graph_of=view.graph_of,

@@ -26,6 +26,7 @@ from evals.report import (
     StabilityRow,
     WhatIfRow,
     build_report,
+    commands,
 )
 from evals.report import write_report as write_files
 from evals.scenarios import Scenario
@@ -301,7 +302,7 @@ def _cascade(title: str, log: ScenarioLog, policy: Policy, arm: str) -> Cascade:
         arm=arm,
         nodes=nodes,
         edges=_cascade_edges(after, {node.entry_id for node in nodes}, measured=measured),
-        command=f"veritas why {log.entry_ids[log.scenario.claims[0].key]}",
+        command=commands.why(log.entry_ids[log.scenario.claims[0].key]),
     )
 
 
