@@ -8,7 +8,8 @@ statement:
 3. the first statement of a ledger is its genesis, and there is one;
 4. the same fact is fresh only if the lineage supersedes the current event of that fact, else it is a collision;
 5. every reference names an earlier event (of the log or of this batch) of a kind that may stand there;
-6. a policy succeeds the policy in force, a claim and a measured edge stay inside the generation they are about;
+6. a policy succeeds the policy in force; a measurement is of a claim of its generation and lists exactly the ablatable
+   entries of that generation's context;
 7. its content is durable, or was erased on purpose.
 """
 

@@ -117,7 +117,7 @@ TABLES: dict[str, Table] = {
         ),
         Table(
             "ablation_scores",
-            "Log-odds of each claim under each ablation that was run.",
+            "Score of each claim under each ablation that was run: log-odds against its foils, or its log-probability without any.",
             ("claim", "states"),
             (
                 ("trajectory", TEXT),
