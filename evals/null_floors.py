@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 from attribution.decision import FinalStatistic, Floor, RuleConfig, Undefined, calibrate, final_statistic
@@ -134,15 +135,22 @@ def null_statistics(
 
 
 def null_trajectories(model: LanguageModel, wanted: FloorBin, variants: tuple[str, ...]) -> Iterator[Trajectory]:
-    """Laid-out null claims of one family, one a scenario."""
-    for index in range(wanted.n // 2):
+    """Laid-out null claims of one family, one a scenario; for a contrasted bin, scenarios whose claim has no foil are passed over."""
+    found = 0
+    for index in count():
+        if found == wanted.n // 2:
+            return
         variant = variants[index % len(variants)]
         scenario = generate("null", index + 1, SEED, variant=variant)[-1]
         others = [generate("null", index + 1, SEED + extra, variant=variant)[-1] for extra in range(1, wanted.contexts)]
-        if wanted.template == NOTES_TEMPLATE:
-            yield _notes(model, scenario)
-        else:
-            yield _chat(model, scenario, others, contrasted=wanted.contrasted)
+        trajectory = (
+            _notes(model, scenario)
+            if wanted.template == NOTES_TEMPLATE
+            else _chat(model, scenario, others, contrasted=wanted.contrasted)
+        )
+        if trajectory.claims[-1].contrasted == wanted.contrasted:
+            found += 1
+            yield trajectory
 
 
 def _notes(model: LanguageModel, scenario: Scenario) -> Trajectory:
