@@ -135,7 +135,7 @@ def null_statistics(
 
 
 def null_trajectories(model: LanguageModel, wanted: FloorBin, variants: tuple[str, ...]) -> Iterator[Trajectory]:
-    """Laid-out null claims of one family, one a scenario; for a contrasted bin, scenarios whose claim has no foil are passed over."""
+    """Laid-out null claims of one family, one a scenario; a contrasted bin passes over claims without a foil."""
     found = 0
     for index in count():
         if found == wanted.n // 2:
