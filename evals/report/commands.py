@@ -18,6 +18,9 @@ _COUNTS = {
 EVALUATE = "veritas evaluate"
 _OF_THE_RUN = "--tenant eval --project run-"
 """The ledger of a home's run, whose project may be cut short: a page names no run."""
+_RUN = "left({}.project, 16) AS run"
+"""The name of a run's report folder. A home holds several runs, of which many draw the same scenarios: no count may mix them."""
+_SCENARIO = "JOIN scenarios s USING (tenant, project, scenario)"
 BOTH = "both"
 """Premise order of a row that pools both orders."""
 
@@ -25,8 +28,8 @@ BOTH = "both"
 def outcomes(where: Mapping[str, str], arm: str) -> str:
     """Count the outcomes of one arm on a population."""
     return _sql(
-        f"SELECT t.outcome, count(*) FROM trials t JOIN scenarios s USING (scenario) {_where(where)} "
-        f"AND t.arm = {_quoted(arm)} GROUP BY 1 ORDER BY 1"
+        f"SELECT {_RUN.format('t')}, t.outcome, count(*) FROM trials t {_SCENARIO} {_where(where)} "
+        f"AND t.arm = {_quoted(arm)} GROUP BY 1, 2 ORDER BY 1, 2"
     )
 
 
@@ -37,29 +40,33 @@ def measurement(metric: Metric, where: Mapping[str, str], arm: str) -> str:
     names = [name for pair in _counted(metric) for name in pair]
     sums = ", ".join(f"sum((t.row->>'$.{name}')::BIGINT) AS {name}" for name in names)
     return _sql(
-        f"SELECT {sums} FROM trials t JOIN scenarios s USING (scenario) {_where(where)} AND t.arm = {_quoted(arm)}"
+        f"SELECT {_RUN.format('t')}, {sums} FROM trials t {_SCENARIO} {_where(where)} AND t.arm = {_quoted(arm)} "
+        f"GROUP BY 1 ORDER BY 1"
     )
 
 
 def pairs(where: Mapping[str, str], left: str, right: str) -> str:
     """Count the pairs of outcomes of two arms on the same scenarios."""
     return _sql(
-        f'SELECT l.outcome AS "{left}", r.outcome AS "{right}", count(*) FROM trials l '
-        f"JOIN trials r USING (scenario, repeat) JOIN scenarios s USING (scenario) {_where(where)} "
-        f"AND l.arm = {_quoted(left)} AND r.arm = {_quoted(right)} GROUP BY 1, 2 ORDER BY 1, 2"
+        f'SELECT {_RUN.format("l")}, l.outcome AS "{left}", r.outcome AS "{right}", count(*) FROM trials l '
+        f"JOIN trials r USING (tenant, project, scenario, repeat) {_SCENARIO} {_where(where)} "
+        f"AND l.arm = {_quoted(left)} AND r.arm = {_quoted(right)} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     )
 
 
 def transcript(scenario_id: str) -> str:
     """Read what every arm answered to one scenario."""
-    return _sql(f"SELECT arm, outcome, answer FROM trials WHERE scenario = {_quoted(scenario_id)} ORDER BY arm, repeat")
+    return _sql(
+        f"SELECT {_RUN.format('t')}, arm, outcome, answer FROM trials t "
+        f"WHERE scenario = {_quoted(scenario_id)} ORDER BY run, arm, repeat"
+    )
 
 
 def causes(scenario_id: str) -> str:
     """Read which entries the persisted falsehoods of one scenario rest on."""
     return _sql(
-        "SELECT arm, label, role, verdict, effect, low, high FROM answer_attribution "
-        f"WHERE scenario = {_quoted(scenario_id)} ORDER BY arm, label"
+        f"SELECT {_RUN.format('a')}, arm, label, role, verdict, effect, low, high FROM answer_attribution a "
+        f"WHERE scenario = {_quoted(scenario_id)} ORDER BY run, arm, label"
     )
 
 
