@@ -23,15 +23,11 @@ from pipelines import settings
 from pipelines.cli.app import app
 from pipelines.errors import ExitCode
 from pipelines.lake.schemas import TABLES
-from tests.generated_docs import BLOCKS, ROOT
+from tests.generated_docs import BLOCKS
+from tests.tree import PACKAGES, ROOT, project_files
 
-PACKAGES = ("ledger_core", "attribution", "evals", "pipelines")
-PAGES = sorted(
-    path
-    for place in (ROOT, *(ROOT / name for name in (*PACKAGES, "docs", "tests", "data", "reports")))
-    for path in (place.glob("*.md") if place == ROOT else place.rglob("*.md"))
-    if not {"reference", "ledgers"} & set(path.relative_to(ROOT).parts)
-)
+PAGES = [ROOT / path for path in project_files() if path.suffix == ".md"]
+PAGES += [ROOT / "data/README.md", ROOT / "reports/README.md"]
 ROOMS = sorted(
     path.parent
     for name in PACKAGES
@@ -48,6 +44,21 @@ def page(name):
 
 def name_of(path):
     return str(path.relative_to(ROOT))
+
+
+def test_every_target_that_is_named_is_in_the_makefile():
+    targets = set(re.findall(r"^([a-z-]+):", page("Makefile"), re.MULTILINE))
+    named = {
+        name for path in PAGES for name in re.findall(r"(?:`|\$ )make ([a-z-]+)", path.read_text(encoding="utf-8"))
+    }
+    assert named <= targets
+    assert {"run", "test", "lint"} <= named
+
+
+def test_every_folder_of_tests_is_named():
+    folders = {path.name for path in (ROOT / "tests").iterdir() if any(path.glob("*.py"))}
+    named = set(re.findall(r"`([a-z_0-9]+)/`", page("tests/README.md")))
+    assert named == {*folders, *PACKAGES}
 
 
 class TestCommandLine:
