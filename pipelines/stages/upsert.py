@@ -60,9 +60,7 @@ class _Known:
 
     @classmethod
     def of(cls, ledger: Ledger) -> _Known:
-        found = [
-            event.statement for event in ledger.events("evidence") if isinstance(event.statement, EdgesMeasured)
-        ]
+        found = [event.statement for event in ledger.events("evidence") if isinstance(event.statement, EdgesMeasured)]
         return cls(
             ids=frozenset(statement.event_id for statement in found),
             newest={statement.body.claim: statement for statement in found},
@@ -77,9 +75,7 @@ def _successor(author: Author, ledger: Ledger, row: dict[str, Any], weights: str
     """
     newest = known.newest.get(row["claim"])
     if newest is not None:
-        again = _statement(
-            author, ledger, row, weights, newest.body.predecessor, newest.representation.lineage
-        )
+        again = _statement(author, ledger, row, weights, newest.body.predecessor, newest.representation.lineage)
         if again.event_id == newest.event_id:
             return newest
     predecessor = None if newest is None else newest.event_id

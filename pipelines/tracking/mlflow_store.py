@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from pipelines.offline import go_offline
 
 EXPERIMENT = "veritas"
 _RUN_TAG = "dagster_run_id"
+_BATCH = 1_000
+"""Figures in one transaction: what the store takes at most."""
 
 
 class MlflowStore:
@@ -46,11 +49,15 @@ class MlflowStore:
 
         The run is marked finished after each addition, so that a killed process leaves no run that seems to go on.
         """
+        from mlflow.entities import Metric, Param
+
         run_id = self._run(dagster_run)
-        for key, value in sorted((parameters or {}).items()):
-            self._client.log_param(run_id, key, value)
-        for key, number in sorted(metrics.items()):
-            self._client.log_metric(run_id, key, number)
+        now = time.time_ns() // 1_000_000
+        logged = [Metric(key, float(number), now, 0) for key, number in sorted(metrics.items())]
+        parameters_logged = [Param(key, value) for key, value in sorted((parameters or {}).items())]
+        self._client.log_batch(run_id, params=parameters_logged)
+        for start in range(0, len(logged), _BATCH):
+            self._client.log_batch(run_id, metrics=logged[start : start + _BATCH])
         for path in artifacts:
             self._client.log_artifact(run_id, str(path))
         self._client.set_terminated(run_id, status="FINISHED")

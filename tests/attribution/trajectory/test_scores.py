@@ -10,7 +10,6 @@ from attribution.games.base import DELETED, PRESENT, SWAPPED
 from attribution.models import LanguageModel
 from attribution.scorers.transformers_scorer import TransformersScorer
 from attribution.trajectory import ClaimGame, Trajectory, TrajectoryScores, Wording, keep_targets
-from attribution.trajectory.scores import keep_targets
 from tests.attribution.trajectory.builders import (
     HashScorer,
     exact_generation,
