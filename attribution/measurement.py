@@ -40,7 +40,8 @@ class ClaimMeasurement:
     seed_v4: SeedV4Decision | None
     """None for a claim without units or without a floor: nothing was scored."""
     scores: Mapping[str, float]
-    """States of the claim's units as digits -> log-odds in nats, for every mask that was scored for this claim."""
+    """States of the claim's units as digits -> score in nats (bare log-probability where there is no foil), for every mask
+    that was scored for this claim."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,17 +60,6 @@ def track(items: Iterable[T], description: str, total: int | None = None) -> Ite
 
 
 @contextmanager
-def counter(description: str, total: int | None) -> Iterator[Callable[[], None]]:
-    """A callable that advances a bar by one, for work that calls back."""
-    if not _display:
-        yield lambda: None
-        return
-    progress = _display[-1]
-    task = progress.add_task(description, total=total)
-    yield lambda: progress.advance(task)
-
-
-@contextmanager
 def meter(description: str) -> Iterator[Callable[[int, int | None], None]]:
     """A callable that takes how much is done and how much there is, for work that learns its total on the way."""
     if not _display:

@@ -30,11 +30,6 @@ class Settings:
     """Torch threads of this process; 1 wherever several processes run a model side by side."""
 
     @property
-    def ledgers(self) -> Path:
-        """Folder of the ledgers' scopes."""
-        return self.home
-
-    @property
     def lake(self) -> Path:
         """Folder of the Parquet tables."""
         return self.home / "lake"
