@@ -124,7 +124,7 @@ def test_every_key_names_columns():
         assert len(names) == len(set(names))
 
 
-def test_equal_rows_have_equal_roots_in_another_process(tmp_path: Path):
+def test_equal_rows_have_equal_roots_in_another_process():
     code = (
         "from pipelines.lake import row_root, TABLES;"
         "print(row_root(TABLES['loo_effects'], [{'claim':'c','unit':'u','effect':0.1+0.2}]))"
