@@ -12,9 +12,6 @@ from typing import Any
 
 from evals.kill_criteria import Evaluation
 from evals.report import (
-    Cascade,
-    CascadeEdge,
-    CascadeNode,
     Identity,
     ModelIdentity,
     PersistedRow,
@@ -26,29 +23,25 @@ from evals.report import (
     StabilityRow,
     WhatIfRow,
     build_report,
-    commands,
 )
 from evals.report import write_report as write_files
 from evals.scenarios import Scenario
-from evals.trial_runner import ScenarioLog, belief_under
+from evals.trial_runner import ScenarioLog
 from ledger_core.belief.policies import SEED_V4_CLUSTERS_NAME
-from ledger_core.belief.state import BeliefState, FoldOptions
 from ledger_core.belief.what_if import what_if
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.types import EventId
 from pipelines.errors import MissingTableError, PlanError
 from pipelines.lake import read_table
+from pipelines.stages.cascades import cascades, short
 from pipelines.stages.judgement import judged
 from pipelines.stages.scenarios import stored_scenarios
 from pipelines.stages.trials import scenario_logs, stored_records
 from pipelines.workspace import SAMPLES_TENANT, Workspace
 
-_CASCADES = 6
-"""Cascades that the report draws: the first of each family and variant."""
 _STABILITY = 400
 _WHAT_IF = 40
-_LABEL = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +106,7 @@ def _inputs(
         identity=_identity(at, evaluation),
         provenance=_provenance(at, scope),
         persisted=_persisted(at, scope),
-        cascades=_cascades(logs, policy),
+        cascades=cascades(logs, policy),
         stability=(*_stability(at, scope), *_sample_stability(at)),
         what_if=_what_if(at),
         facts=tuple(_scenario_facts(scenario) for scenario in scenarios if scenario.question is not None),
@@ -233,7 +226,7 @@ def _persisted_edge(shared: dict[str, Any], entry: dict[str, Any]) -> PersistedR
         **shared,
         result=entry["result"],
         entry_id=entry["entry"],
-        entry_label=_short(entry["text"]),
+        entry_label=short(entry["text"]),
         entry_role=entry["role"],
         effect_nats=entry["effect"],
         effect_low=entry["low"],
@@ -263,59 +256,6 @@ def _persisted_plain(shared: dict[str, Any], found: list[dict[str, Any]] | None)
     )
 
 
-def _cascades(logs: list[ScenarioLog], policy: Policy) -> tuple[Cascade, ...]:
-    """The first scenario of each family and variant that retracts something, on declared and on measured edges."""
-    drawn: dict[tuple[str, str], ScenarioLog] = {}
-    for log in logs:
-        if log.scenario.retracted and log.scenario.claims:
-            drawn.setdefault((log.scenario.family, log.scenario.variant), log)
-    found = []
-    for (family, variant), log in list(drawn.items())[:_CASCADES]:
-        found.append(_cascade(f"{family} ({variant}), declared edges", log, policy, "2"))
-        found.append(_cascade(f"{family} ({variant}), measured edges", log, policy, "3"))
-    return tuple(found)
-
-
-def _cascade(title: str, log: ScenarioLog, policy: Policy, arm: str) -> Cascade:
-    from ledger_core.belief.fold import fold
-
-    measured = arm == "3"
-    before = fold(log.statements, policy, FoldOptions(measured=measured, ignore_verdicts=True))
-    after = belief_under(log, policy, "measured" if measured else "declared")
-    texts = {log.entry_ids[entry.key]: entry.text for entry in log.scenario.entries}
-    nodes = tuple(
-        CascadeNode(
-            entry_id=key,
-            label=_short(texts[key]),
-            tier=after.entries[key].tier,
-            belief_before=before.entries[key].belief or 0,
-            belief_after=after.entries[key].belief or 0,
-            retracted=after.entries[key].retracted,
-            invalidated=after.entries[key].invalidated,
-        )
-        for key in texts
-        if after.entries[key].belief is not None
-    )
-    return Cascade(
-        title=title,
-        scenario_id=log.scenario.id,
-        arm=arm,
-        nodes=nodes,
-        edges=_cascade_edges(after, {node.entry_id for node in nodes}, measured=measured),
-        command=commands.why(log.entry_ids[log.scenario.claims[0].key]),
-    )
-
-
-def _cascade_edges(state: BeliefState, shown: set[str], *, measured: bool) -> tuple[CascadeEdge, ...]:
-    return tuple(
-        CascadeEdge(parent=parent, child=child, ppm=edge.ppm, basis="measured" if measured else "declared")
-        for child in sorted(shown)
-        for edge in state.entries[EventId(child)].hyperedges
-        for parent in edge.parents
-        if parent in shown
-    )
-
-
 def _stability(at: Workspace, scope: Scope) -> tuple[StabilityRow, ...]:
     lake = at.lake(scope)
     texts = {row["entry"]: row["text"] for row in read_table(lake, "entries")}
@@ -328,7 +268,7 @@ def _stability(at: Workspace, scope: Scope) -> tuple[StabilityRow, ...]:
         shared: dict[str, Any] = {
             "subject": row["trajectory"],
             "claim_id": row["claim"],
-            "claim": _short(texts[row["claim"]]),
+            "claim": short(texts[row["claim"]]),
             "units": row["units"],
             "passes": row["runs"],
             "design": "cube" if row["units"] <= int(recipe["rule"]["cube_up_to"]) else "two fold-overs",
@@ -410,9 +350,9 @@ def _what_if(at: Workspace) -> tuple[WhatIfRow, ...]:
                 WhatIfRow(
                     source=f"{scope.tenant_namespace}/{scope.project_namespace} {record}",
                     retracted_id=retracted,
-                    retracted_label=_short(entries[retracted]["text"]),
+                    retracted_label=short(entries[retracted]["text"]),
                     fallen_id=fall.entry,
-                    fallen_label=_short(entries[fall.entry]["text"]),
+                    fallen_label=short(entries[fall.entry]["text"]),
                     belief_before=fall.before.belief or 0,
                     belief_after=fall.after.belief or 0,
                     path=tuple(f"{step.entry[:12]} ({step.ppm} ppm)" for step in fall.path),
@@ -423,8 +363,3 @@ def _what_if(at: Workspace) -> tuple[WhatIfRow, ...]:
                 for fall in fallen
             )
     return tuple(rows[:_WHAT_IF])
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _LABEL else flat[: _LABEL - 1] + "…"

@@ -1,0 +1,98 @@
+"""The cascades that a report draws: a scenario's beliefs before and after its retraction, on declared and on measured edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evals.report import Cascade, CascadeEdge, CascadeNode, commands
+from evals.trial_runner import ScenarioLog, belief_under
+from ledger_core.belief.state import BeliefState, FoldOptions
+from ledger_core.kernel.policy import Policy
+from ledger_core.kernel.statements import Statement
+from ledger_core.kernel.types import EventId
+
+_CASCADES = 6
+"""The first of each family and variant."""
+_LABEL = 90
+
+
+def cascades(logs: Sequence[ScenarioLog], policy: Policy) -> tuple[Cascade, ...]:
+    """The first scenario of each family and variant that retracts something, on declared and on measured edges."""
+    drawn: dict[tuple[str, str], ScenarioLog] = {}
+    for log in logs:
+        if log.scenario.retracted and log.scenario.claims:
+            drawn.setdefault((log.scenario.family, log.scenario.variant), log)
+    found = []
+    for (family, variant), log in list(drawn.items())[:_CASCADES]:
+        found.append(_cascade(f"{family} ({variant}), declared edges", log, policy, "2"))
+        found.append(_cascade(f"{family} ({variant}), measured edges", log, policy, "3"))
+    return tuple(found)
+
+
+def _cascade(title: str, log: ScenarioLog, policy: Policy, arm: str) -> Cascade:
+    from ledger_core.belief.fold import fold
+
+    measured = arm == "3"
+    before = fold(log.statements, policy, FoldOptions(measured=measured, ignore_verdicts=True))
+    after = belief_under(log, policy, "measured" if measured else "declared")
+    texts = {log.entry_ids[entry.key]: entry.text for entry in log.scenario.entries}
+    nodes = tuple(
+        CascadeNode(
+            entry_id=key,
+            label=short(texts[key]),
+            tier=after.entries[key].tier,
+            belief_before=before.entries[key].belief or 0,
+            belief_after=after.entries[key].belief or 0,
+            retracted=after.entries[key].retracted,
+            invalidated=after.entries[key].invalidated,
+        )
+        for key in texts
+        if after.entries[key].belief is not None
+    )
+    return Cascade(
+        title=title,
+        scenario_id=log.scenario.id,
+        arm=arm,
+        nodes=nodes,
+        edges=_cascade_edges(log, policy, after, {node.entry_id for node in nodes}, measured=measured),
+        command=commands.why(log.entry_ids[log.scenario.claims[0].key]),
+    )
+
+
+def _cascade_edges(
+    log: ScenarioLog, policy: Policy, state: BeliefState, shown: set[str], *, measured: bool
+) -> tuple[CascadeEdge, ...]:
+    """Edges among the entries ``shown``; measured are those whose weight a measurement gave, not all of a measured arm."""
+    weighed = measured_weights(log.statements, policy, sorted(shown)) if measured else frozenset()
+    return tuple(
+        CascadeEdge(
+            parent=parent,
+            child=child,
+            ppm=edge.ppm,
+            basis="measured" if (child, edge.parents, edge.ppm) in weighed else "declared",
+        )
+        for child in sorted(shown)
+        for edge in state.entries[EventId(child)].hyperedges
+        for parent in edge.parents
+        if parent in shown
+    )
+
+
+def measured_weights(
+    statements: Sequence[Statement], policy: Policy, children: Sequence[str]
+) -> frozenset[tuple[str, tuple[str, ...], int]]:
+    """Child, parents and weight of every edge whose weight in force a measurement gave: an undetermined one gives none."""
+    from ledger_core.harness.why import why
+
+    return frozenset(
+        (child, cause.parents, cause.ppm)
+        for child in children
+        for cause in why(statements, policy, EventId(child)).links[EventId(child)].causes
+        if any(ground.basis == "measured" and ground.ppm == cause.ppm for ground in cause.grounds)
+    )
+
+
+def short(text: str) -> str:
+    """``text`` on one line, cut at what a label holds."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LABEL else flat[: _LABEL - 1] + "…"
