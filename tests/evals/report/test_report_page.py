@@ -146,6 +146,20 @@ def test_verdicts_come_first_and_too_small_is_said_in_the_head(pages):
     assert "73 wordings would do" in full
 
 
+def test_a_verdict_against_its_title_says_which_bound_went_wrong(documents):
+    data = documents["full"]
+    first = data.criteria[0]
+    good, bad = (first.parts[0].model_copy(update={"name": n, "verdict": v}) for n, v in (("g", "PASS"), ("b", "KILL")))
+
+    def page(verdict, *parts):
+        changed = first.model_copy(update={"verdict": verdict, "parts": parts})
+        return render_html(data.model_copy(update={"criteria": (changed,)}))
+
+    assert page("KILL", good, bad).count(">KILL by b<") == 2
+    assert " by b<" not in page("KILL", bad)
+    assert " by g" not in page("PASS", good, good)
+
+
 def test_the_weights_are_named(pages):
     for words in ("SmolLM2-135M-Instruct.Q8_0.gguf", "Q8_0, float32", "ab" * 32):
         assert words in pages["full"]
