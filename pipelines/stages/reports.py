@@ -87,7 +87,7 @@ _CODES = {"PASS": 0, "INCONCLUSIVE": 10, "KILL": 11, "INVALID": 12}
 
 
 def _facts(at: Workspace, head: str) -> RunFacts:
-    names = ("torch", "transformers", "numpy", "scipy", "scikit-learn", "polars", "pyarrow", "dagster", "mlflow")
+    names = ("torch", "transformers", "numpy", "scipy", "scikit-learn", "duckdb", "pyarrow", "dagster", "mlflow")
     return RunFacts(
         run_id=at.run.plan.digest,
         now=at.run.state.now,
