@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ledger_core.kernel.errors import StatementError
 from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.text import is_contract_id
 from ledger_core.stores import Ledger
@@ -72,7 +73,22 @@ def reading(home: Path, scope: Scope) -> Iterator[Ledger]:
     folder = scope_folder(home, scope)
     blobs = FileBlobStore(folder / "blobs")
     with Ledger(SqliteEventStore(folder, scope, blobs), blobs, now=wall_clock) as ledger:
-        yield ledger
+        try:
+            yield ledger
+        except StatementError as error:
+            raise PipelineError(
+                f"ledger {name_of(scope)} holds a statement that does not decode; `veritas verify` says which ({error})"
+            ) from error
+
+
+def without_events(home: Path) -> list[str]:
+    """Names of places below ``home`` with content and no ledger: its file is gone or empty, or its first write was killed."""
+    known = {scope_folder(home, scope) for scope in list_scopes(home)}
+    return [
+        f"{folder.parent.name}/{folder.name}"
+        for folder in sorted(blobs.parent for blobs in (home / "ledgers").glob("*/*/blobs"))
+        if folder not in known and next((folder / "blobs").glob("*/*"), None) is not None
+    ]
 
 
 def name_of(scope: Scope) -> str:

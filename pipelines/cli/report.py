@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from string import hexdigits
 from typing import Annotated
 
 import typer
@@ -32,10 +33,15 @@ def command(
         for row in rows:
             typer.echo(f"{row.subject:<60} {row.left:<28} {row.right}")
         return
+    from pipelines.errors import UsageError
     from pipelines.main_job import workspace_of
     from pipelines.plan import find
     from pipelines.stages.reports import write_report
 
+    if run is not None and not set(run) <= set(hexdigits.lower()):
+        raise UsageError(
+            f"--run {run!r} is no beginning of a digest: 0-9 and a-f, as in the name of the report's folder"
+        )
     settings = state_of(context).settings()
     written = write_report(workspace_of(settings, find(settings.home, run)))
     typer.echo(json.dumps({"report": str(written.html)}) if as_json else f"Report: {written.html}")

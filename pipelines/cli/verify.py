@@ -48,6 +48,15 @@ def command(
     else:
         for finding in findings:
             finding.show()
+    if not (tenant or project):
+        from pipelines.cli.ledgers import without_events
+
+        for name in without_events(settings.home):
+            typer.echo(
+                f"veritas: {name} holds content and no event, so nothing of it is verified; its file was emptied or removed,"
+                " or its first write was killed",
+                err=True,
+            )
     if any(finding.verified is False for finding in findings):
         raise typer.Exit(ExitCode.LEDGER_DOES_NOT_VERIFY)
     if refusals:

@@ -204,3 +204,7 @@ def test_a_run_may_be_named_by_the_beginning_of_its_digest(veritas: Veritas, hom
     assert veritas("why", "--tenant", "eval", "--project", "run-aa1").code == 0
     assert "2 projects" in veritas("why", "--tenant", "eval", "--project", "run-aa").refused(2)
     assert "no ledger eval/aa11" in veritas("why", "--tenant", "eval", "--project", "aa11").refused()
+
+
+def test_a_pattern_is_no_digest_of_a_run(veritas: Veritas):
+    assert "no beginning of a digest" in veritas("report", "--run", "*").refused(2)

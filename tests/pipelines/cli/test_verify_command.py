@@ -129,3 +129,14 @@ def test_where_there_is_no_ledger_the_way_to_one_is_named(veritas: Veritas, home
     assert "veritas import" in veritas("verify").refused()
     assert "no ledger default/imported" in veritas("verify", "--project", "imported").refused()
     assert not home.exists()
+
+
+def test_an_emptied_ledger_beside_a_sound_one_is_not_passed_over_in_silence(
+    veritas: Veritas, home: Path, story: Story, tmp_path: Path
+):
+    del story
+    path = write_chat(tmp_path / "a.jsonl", conversation(1))
+    assert veritas("import", "chat", str(path)).code == 0
+    assert veritas("verify").err == ""
+    _file(home).write_bytes(b"")
+    assert "holds content and no event" in veritas("verify").err
