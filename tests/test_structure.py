@@ -23,8 +23,8 @@ TESTS = [path for path in files_below("tests") if path.suffix == ".py"]
 OF_PIPELINES = ("tests/pipelines/", "tests/e2e/", "tests/packaging/", "tests/test_docs.py", "tests/generated_docs.py")
 """The orchestrator's own tests, those of the whole, and those that hold the documentation to its commands."""
 
-STARTED_NOT_IMPORTED = {"dagster-webserver"}
-"""Dependencies that run as a program of their own: `veritas dev` starts the web server."""
+STARTED_NOT_IMPORTED = {"accelerate", "dagster-webserver"}
+"""Dependencies that nobody imports: `veritas dev` starts the web server, transformers reads GGUF files through accelerate."""
 
 
 def tree_of(path: Path) -> ast.Module:
