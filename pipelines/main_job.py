@@ -15,7 +15,7 @@ from ledger_core.kernel.statements import Scope
 from pipelines.errors import PipelineError
 from pipelines.lake import read_table
 from pipelines.orchestrator import materialise
-from pipelines.plan import EVALUATION_TENANT, JobPlan, Run, latest, start
+from pipelines.plan import EVALUATION_TENANT, JobPlan, Run, latest, only_job, start
 from pipelines.settings import Settings, resolve
 from pipelines.workspace import SAMPLES_TENANT, Workspace
 
@@ -78,7 +78,9 @@ def open_run(
         ModelNotFoundError: the model is not on this machine.
     """
     files = resolve_model(settings.model, settings.cache / "models")
-    run = start(settings.home, plan_for(files, sizes or (QUICK if quick else FULL), quick=quick, seed=seed, gate=gate), now)
+    run = start(
+        settings.home, plan_for(files, sizes or (QUICK if quick else FULL), quick=quick, seed=seed, gate=gate), now
+    )
     return workspace_of(settings, run)
 
 
@@ -129,13 +131,15 @@ def run_main_job(at: Workspace) -> Outcome:
     """Do everything, resuming where an earlier attempt stopped.
 
     Raises:
-        PipelineError: a blocking check failed.
+        CheckFailedError: a blocking check failed.
+        PlanError: another process is at it below the same home.
     """
     from pipelines.stages.reports import report_folder
 
-    import_samples(at)
-    materialise(at, SAMPLES_TENANT)
-    materialise(at, EVALUATION_TENANT)
+    with only_job(at.settings.home):
+        import_samples(at)
+        materialise(at, SAMPLES_TENANT)
+        materialise(at, EVALUATION_TENANT)
     scope = at.run.plan.scope
     with at.ledger(scope) as ledger:
         head = ledger.head()

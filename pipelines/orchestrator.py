@@ -22,11 +22,17 @@ telemetry:
   enabled: false
 nux: # the dialog before the first page, which asks for an address
   enabled: false
+concurrency: # each run is a process with torch in it; two at once on two cores are ten times slower
+  runs:
+    max_concurrent_runs: 1
 """
+
+_PROCESS = "veritas/process"
+"""Tag with the id of the process that carries a run out."""
 
 
 def instance_folder(home: Path) -> Path:
-    """The Dagster instance's folder below ``home``, with telemetry and the newsletter's dialog off."""
+    """The Dagster instance's folder below ``home``, with telemetry and the newsletter's dialog off, one run at a time."""
     folder = home / "dagster"
     folder.mkdir(parents=True, exist_ok=True)
     configuration = folder / "dagster.yaml"
@@ -60,6 +66,7 @@ def materialise(at: Workspace, tenant: str, *, only: Sequence[str] | None = None
     assets = ASSETS if tenant == EVALUATION_TENANT else [*ledger.ASSETS, *attribution.ASSETS, *upsert.ASSETS]
     selection = dg.AssetSelection.assets(*only) if only else None
     with dg.DagsterInstance.from_config(str(folder)) as instance:
+        _close_dead_runs(instance)
         ensure_partitions(instance, (EVALUATION_TENANT, SAMPLES_TENANT, tenant))
         keys = {asset.key for asset in assets}
         chosen = [asset for asset in assets if not only or asset.key.path[-1] in only]
@@ -72,6 +79,7 @@ def materialise(at: Workspace, tenant: str, *, only: Sequence[str] | None = None
                 partition_key=tenant if partitioned else None,
                 resources={"workspace": WorkspaceResource()},
                 selection=selection,
+                tags={_PROCESS: str(os.getpid())},
                 run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
             )
         except dg.DagsterError as error:
@@ -79,6 +87,25 @@ def materialise(at: Workspace, tenant: str, *, only: Sequence[str] | None = None
             if not failed:
                 raise
             raise _refusal(failed) from error
+
+
+def _close_dead_runs(instance: dg.DagsterInstance) -> None:
+    """Mark runs of processes that are gone as failed: a killed one would go on for ever in the UI and hold up its queue."""
+    under_way = dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED])
+    for run in instance.get_runs(filters=under_way):
+        process = run.tags.get(_PROCESS)
+        if process is not None and not _is_alive(int(process)):
+            instance.report_run_failed(run, f"process {process} is gone; the run was killed")
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # signal 0 asks and sends nothing
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _failed_checks(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:

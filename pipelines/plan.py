@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ledger_core.kernel import digests, timestamps
 from ledger_core.kernel.digests import Prefix
+from ledger_core.kernel.errors import LedgerBusyError
 from ledger_core.kernel.records import Record
 from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.types import ContractId, Count, Digest, ForeignName, Timestamp
+from ledger_core.stores.files import FileLock
 from pipelines.errors import PlanError
 
 EVALUATION_TENANT = "eval"
@@ -124,6 +128,25 @@ def _point_at(home: Path, digest: str) -> None:
     pointer, data = home / "runs" / "latest.json", json.dumps({"run": digest}).encode()
     if not pointer.exists() or pointer.read_bytes() != data:
         _write(pointer, data)
+
+
+@contextmanager
+def only_job(home: Path) -> Iterator[None]:
+    """Hold the home for one main job while the block runs.
+
+    Raises:
+        PlanError: another process holds it.
+    """
+    folder = home / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(FileLock(folder / "job.lock", wait_seconds=0).held())
+        except LedgerBusyError as error:
+            raise PlanError(
+                f"another `veritas run` is at work below {home}; wait for it to finish, or use another --home"
+            ) from error
+        yield
 
 
 def read_state(path: Path) -> RunState:

@@ -94,6 +94,7 @@ def _environment(settings: Settings) -> dict[str, str]:
         **os.environ,
         **ENVIRONMENT,
         "DAGSTER_HOME": str(settings.dagster_home),
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # its job runner: processes for what no page of ours shows
         "PYTHONPATH": root if not path else f"{root}{os.pathsep}{path}",
         "VERITAS_HOME": str(settings.home),
         "VERITAS_MODEL": settings.model,

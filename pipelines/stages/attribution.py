@@ -181,7 +181,7 @@ def _measured_row(
         "generation": claim.generation,
         "claim": claim.entry,
         "result": decision.result,
-        "reason": _reason(decision, measured.floor),
+        "reason": _reason(decision, measured.floor, shown=any(entry["verdict"] == "edge" for entry in entries)),
         "total_effect_micro_nats": None if decision.total_effect is None else micro_nats(decision.total_effect),
         "flags": sorted(flags),
         "gate": gate,
@@ -208,10 +208,12 @@ def _verdict(unit: UnitVerdict, cap: int) -> dict[str, Any]:
     }
 
 
-def _reason(decision: ClaimDecision, floor: Floor | Undefined) -> str:
-    """Why there is no edge, in words; empty where there is one."""
-    if decision.edges:
+def _reason(decision: ClaimDecision, floor: Floor | Undefined, *, shown: bool) -> str:
+    """Why there is no edge, in words; empty where one is ``shown``."""
+    if shown:
         return ""
+    if decision.edges:
+        return "what moves the claim is no entry of its context: an earlier claim of its answer, or its own question"
     if isinstance(floor, Undefined):
         return floor.reason
     return {

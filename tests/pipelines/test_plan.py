@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from attribution.models import ModelFiles
-from ledger_core.kernel.errors import LedgerError
+from ledger_core.kernel.errors import LedgerBusyError, LedgerError
 from pipelines.errors import PlanError
 from pipelines.main_job import FULL, QUICK, plan_for
-from pipelines.plan import find, latest, read_state, start
+from pipelines.plan import find, latest, only_job, read_state, start
 from tests.faults.steps import in_child
 from tests.pipelines.tiny_run import NOW, SIZES
 
@@ -157,3 +157,18 @@ def test_a_read_only_home_is_an_error_of_the_operating_system_that_names_the_pat
 
         assert in_child(act) == (0, [f"{home}/runs"])
         assert list(home.iterdir()) == []
+
+
+def test_one_main_job_at_a_time_below_one_home(tmp_path):
+    with only_job(tmp_path):
+        with pytest.raises(PlanError, match=rf"another `veritas run` is at work below {tmp_path}; wait .* --home"):
+            only_job(tmp_path).__enter__()
+        with only_job(tmp_path / "elsewhere"):
+            pass
+    with only_job(tmp_path):
+        pass
+
+
+def test_a_busy_ledger_inside_the_job_stays_what_it_is(tmp_path):
+    with pytest.raises(LedgerBusyError, match="the ledger"), only_job(tmp_path):
+        raise LedgerBusyError("the ledger")

@@ -1,0 +1,78 @@
+"""The main job with a random-weight model: every table and the report, equal wherever and however often it runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pipelines.lake import TABLES, read_table
+from pipelines.plan import EVALUATION_TENANT
+from pipelines.workspace import SAMPLES_TENANT
+from tests.e2e.attempts import INSIDE, attempt, result
+from tests.pipelines.tiny_run import SIZES, open_tiny
+
+pytestmark = pytest.mark.slow
+
+ONLY_EVALUATION = {"scenarios", "scenario_events", "trials", "answer_attribution", "metrics", "kill_report"}
+
+
+def test_every_table_is_written_for_its_tenant(undisturbed):
+    written = [step.removeprefix("write ") for step in undisturbed.steps if step.startswith("write ")]
+    assert sorted(written) == sorted(
+        [f"{SAMPLES_TENANT}/{name}" for name in set(TABLES) - ONLY_EVALUATION]
+        + [f"{EVALUATION_TENANT}/{name}" for name in TABLES]
+    )
+
+
+def test_two_fresh_runs_agree_on_heads_row_roots_and_the_bytes_of_the_report(undisturbed, tiny_wide, tmp_path):
+    other = attempt(tmp_path / "other home", tiny_wide)
+    assert other.status == 0
+    assert result(other.home) == result(undisturbed.home)
+    assert other.steps == undisturbed.steps
+
+
+def test_a_second_run_resumes_and_adds_no_event(undisturbed, tiny_wide):
+    before = result(undisturbed.home)
+    again = attempt(undisturbed.home, tiny_wide, now=None)
+    assert again.status == 0
+    assert result(undisturbed.home) == before
+    assert INSIDE not in again.steps
+    assert not {"scores", "answer"} & set(again.steps)
+
+
+def test_another_clock_is_another_run_elsewhere(undisturbed, tiny_wide):
+    from pipelines.errors import PlanError
+
+    with pytest.raises(PlanError, match="started with --now 2026-01-31T12:00:00"):
+        open_tiny(undisturbed.home, tiny_wide, now="2027-01-01T00:00:00.000000000Z")
+
+
+def test_every_scenario_is_asked_by_every_arm_that_reads_it(undisturbed, tiny_wide):
+    at = open_tiny(undisturbed.home, tiny_wide)
+    trials = read_table(at.run_lake, "trials")
+    asked = SIZES.planted_premise + SIZES.mixed_parents + SIZES.competence
+    assert len(trials) == 8 * asked + 2 * SIZES.corrections_leave
+    recorded = [row["event_id"] for row in trials]
+    with at.ledger(at.run.plan.scope) as ledger:
+        kinds = [event.statement.kind for event in ledger.events()]
+        assert {ledger.statement(event_id).kind for event_id in recorded} == {"trial.recorded"}
+    assert kinds.count("trial.recorded") == len(trials) == len(set(recorded))
+
+
+def test_every_claim_is_measured_and_written_back_once(undisturbed, tiny_wide):
+    at = open_tiny(undisturbed.home, tiny_wide)
+    claims = {row["entry"] for row in read_table(at.run_lake, "entries") if row["generation"] is not None}
+    assert len(claims) == SIZES.planted_premise + SIZES.corrections_leave + SIZES.mixed_parents + SIZES.null
+    for name in ("stability_report", "measured_edges", "edges_upsert"):
+        assert {row["claim"] for row in read_table(at.run_lake, name)} == claims
+    for row in read_table(at.run_lake, "measured_edges"):
+        listed = [item["entry"] for item in json.loads(row["entries"])]
+        assert len(listed) == len(set(listed)) == 2 + 2 * (len(listed) > 2)
+
+
+def test_the_report_says_that_it_is_too_small_and_names_the_model(undisturbed, tiny_wide):
+    (document,) = result(undisturbed.home)["reports"].values()
+    report = json.loads(document)
+    assert "too small for a verdict" in json.dumps(report)
+    assert tiny_wide.files.weights_digest in json.dumps(report)
