@@ -35,7 +35,7 @@ def test_the_wheel_says_what_the_project_says(wheel: Path):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     with zipfile.ZipFile(wheel) as archive:
         (info,) = {name.split("/")[0] for name in archive.namelist() if ".dist-info/" in name}
-        metadata = email.message_from_string(archive.read(f"{info}/METADATA").decode("utf-8"))
+        text = archive.read(f"{info}/METADATA").decode("utf-8")
         entry_points = archive.read(f"{info}/entry_points.txt").decode()
         assert f"{info}/licenses/LICENSE" in archive.namelist()
     assert entry_points.split() == ["[console_scripts]", "veritas", "=", "pipelines.cli:main"]
