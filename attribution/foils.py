@@ -8,6 +8,7 @@ carried the claim. Both are deterministic functions of the text.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -94,7 +95,7 @@ def claim_foils(claim: str, present: str = "") -> tuple[Foil, ...]:
         foils.extend(
             Foil("number", _splice(claim, number, _shift_digits(number.group(), shift))) for shift in (_DIGIT_SHIFT, 5)
         )
-    named = [entity for entity in _entities(claim) if not any(map(str.isalnum, claim[entity.end() :]))]
+    named = _final_entities(claim)
     if named and not foils:
         foils.extend(Foil("entity", _splice(claim, named[-1], other)) for other in _others(named[-1].group(), present))
     if not foils:
@@ -105,18 +106,40 @@ def claim_foils(claim: str, present: str = "") -> tuple[Foil, ...]:
     return tuple(foil for foil in foils if foil.text != claim)
 
 
+def _final_entities(claim: str) -> list[re.Match[str]]:
+    """Entities with nothing but punctuation after them: where a claim states its value."""
+    return [entity for entity in _entities(claim) if not any(map(str.isalnum, claim[entity.end() :]))]
+
+
+def exchanged_entity(claim: str, present: str = "") -> tuple[str, str] | None:
+    """The entity that the foils of ``claim`` exchange, and its first stand-in; None where they exchange no entity."""
+    named = _final_entities(claim)
+    if not named or _NUMBER.search(claim):
+        return None
+    value = named[-1].group()
+    others = _others(value, present)
+    return (value, others[0]) if others else None
+
+
 def _others(entity: str, present: str) -> tuple[str, ...]:
     """Entities of the same class that ``present`` does not name, at most :data:`_FOILS`."""
     pool = next((names for names in _CLASSES if entity in names), _STRANGERS)
     return tuple(name for name in pool if name != entity and name not in present)[:_FOILS]
 
 
-def matched_swap(entry: str) -> str | None:
-    """``entry`` with every number shifted and truth values exchanged; None where it holds neither.
+def matched_swap(entry: str, entities: Mapping[str, str] | None = None) -> str | None:
+    """``entry`` with every number shifted, truth values and ``entities`` exchanged; None where nothing can be.
 
-    Names stay: an entry that merely names a claim's subject keeps that effect under the swap.
+    Other names stay: an entry that merely names a claim's subject keeps that effect under the swap.
+
+    Args:
+        entry: the entry's text.
+        entities: entities that claims state as their value, and what stands in for them.
     """
-    swapped = _NUMBER.sub(lambda match: _shift_digits(match.group(), _DIGIT_SHIFT), entry)
+    swapped = entry
+    for value, other in (entities or {}).items():
+        swapped = swapped.replace(value, other)
+    swapped = _NUMBER.sub(lambda match: _shift_digits(match.group(), _DIGIT_SHIFT), swapped)
     swapped = re.sub(r"\b(true|false)\b", lambda match: "false" if match.group() == "true" else "true", swapped)
     if swapped != entry:
         return swapped

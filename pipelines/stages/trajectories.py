@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from attribution.foils import claim_foils
+from attribution.foils import claim_foils, exchanged_entity, matched_swap
 from attribution.trajectory import (
     TEMPLATE as FOREIGN_TEMPLATE,
 )
@@ -129,7 +129,16 @@ def _wording(at: Workspace, scope: Scope, entries: dict[str, dict[str, Any]]) ->
         for key, row in entries.items()
         if row["generation"] is not None
     }
-    return Wording(foils={key: found for key, found in foils.items() if found}, swaps={})
+    values: dict[str, dict[str, str]] = {}
+    for row in entries.values():
+        exchanged = exchanged_entity(row["text"], present[row["record"]]) if row["generation"] is not None else None
+        if exchanged is not None:
+            values.setdefault(row["record"], {})[exchanged[0]] = exchanged[1]
+    swaps = {key: matched_swap(row["text"], values.get(row["record"])) for key, row in entries.items()}
+    return Wording(
+        foils={key: found for key, found in foils.items() if found},
+        swaps={key: text for key, text in swaps.items() if text is not None},
+    )
 
 
 def _scenario_wording(at: Workspace, scope: Scope) -> Wording:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attribution.foils import claim_foils, matched_swap
+from attribution.foils import claim_foils, exchanged_entity, matched_swap
 
 
 def test_number_is_exchanged_with_its_shape_kept():
@@ -48,6 +48,13 @@ def test_a_weekday_is_exchanged_for_a_weekday():
 )
 def test_polarity_is_turned_where_nothing_else_can_be_exchanged(claim: str, foil: str):
     assert [(found.kind, found.text) for found in claim_foils(claim)] == [("polarity", foil)]
+
+
+def test_an_entity_that_a_claim_states_is_exchanged_in_the_entries_too():
+    exchanged = exchanged_entity("The first on its summit was Ilse Morrow.", "Ilse Morrow climbed it.")
+    assert exchanged == ("Ilse Morrow", "Marlow")
+    assert matched_swap("Belar: Ilse Morrow was first.", dict([exchanged])) == "Belar: Marlow was first."
+    assert exchanged_entity("It is 3,271 metres tall, says Morrow.") is None
 
 
 def test_no_foil_is_an_empty_tuple_not_a_guess():
