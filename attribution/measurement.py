@@ -92,7 +92,8 @@ class Measurer:
             if isinstance(floor, Undefined):
                 yield ClaimMeasurement(claim, floor, decide(_Unscored(claim.units), floor), None, {})
             else:
-                yield self._measure(scores, scored[claim.entry], floor, designs, declared.get(claim.entry, ()))
+                measured = self._measure(scores, scored[claim.entry], floor, designs, declared.get(claim.entry, ()))
+                yield replace(measured, claim=claim)
 
     def sure_work(self, trajectory: Trajectory) -> tuple[int, int]:
         """Masks and tokens that a measurement of ``trajectory`` scores at least, prefixes shared."""

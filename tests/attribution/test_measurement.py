@@ -134,8 +134,17 @@ def test_a_claim_without_foils_needs_a_floor_of_its_own():
     assert isinstance(first.floor, Floor)
     assert isinstance(second.floor, Undefined)
     assert TEMPLATE + UNCONTRASTED in second.floor.reason
+    assert [measured.claim for measured in (first, second)] == list(trajectory.claims)
     both = floors(TEMPLATE, TEMPLATE + UNCONTRASTED)
     assert isinstance(measurer(FactScorer(), both).floor(trajectory, trajectory.claims[1]), Floor)
+
+
+def test_a_result_names_its_claim_as_the_trajectory_numbers_it_whichever_claims_were_scored():
+    trajectory = record({"e": FOILS["e"]})
+    first, second = measurer(FactScorer(), floors(TEMPLATE)).measure(trajectory, {})
+    assert isinstance(first.floor, Undefined)
+    assert second.cuts.edges == {3}
+    assert [measured.claim for measured in (first, second)] == list(trajectory.claims)
 
 
 def test_a_claim_longer_or_wider_than_its_bins_has_no_floor():
