@@ -15,7 +15,7 @@ from pipelines.settings import Settings
 from pipelines.workspace import Workspace
 
 NOW = "2026-01-31T12:00:00.000000000Z"
-SIZES = Sizes(planted_premise=1, corrections_leave=1, mixed_parents=1, null=1, competence=1, answers=2)
+SIZES = Sizes(planted_premise=2, corrections_leave=1, mixed_parents=2, null=1, competence=1, answers=2)
 FLOOR = Floor(0.5, 0.5, 199, "shipped")
 
 
