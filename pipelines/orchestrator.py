@@ -25,6 +25,8 @@ nux: # the dialog before the first page, which asks for an address
 concurrency: # each run is a process with torch in it; two at once on two cores are ten times slower
   runs:
     max_concurrent_runs: 1
+python_logs: # what a run does stands on its page; the terminal gets what went wrong
+  python_log_level: WARNING
 """
 
 _PROCESS = "veritas/process"
@@ -32,7 +34,7 @@ _PROCESS = "veritas/process"
 
 
 def instance_folder(home: Path) -> Path:
-    """The Dagster instance's folder below ``home``, with telemetry and the newsletter's dialog off, one run at a time."""
+    """The Dagster instance's folder below ``home``: no telemetry, no newsletter's dialog, one run at a time, a quiet terminal."""
     folder = home / "dagster"
     folder.mkdir(parents=True, exist_ok=True)
     configuration = folder / "dagster.yaml"
