@@ -21,7 +21,7 @@ def report(context: dg.AssetExecutionContext, workspace: WorkspaceResource) -> d
     at = workspace.get()
     written = reports.write_report(at)
     at.tracking.record(
-        context.run_id,
+        context.run.run_id,
         metrics=written.figures,
         parameters={"model": at.run.plan.model, "seed": str(at.run.plan.seed), "run": at.run.plan.digest},
         artifacts=(written.html, written.json),

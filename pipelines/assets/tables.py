@@ -61,7 +61,7 @@ def table_asset(
             versions.append(written if data_version is None else data_version(at, scope))
             count += len(rows)
         version = versions[0] if len(versions) == 1 else digests.framed_hex(Prefix.ROWS, [v.encode() for v in versions])
-        at.tracking.record(context.run_id, metrics={f"rows.{tenant}.{name}": count})
+        at.tracking.record(context.run.run_id, metrics={f"rows.{tenant}.{name}": count})
         return dg.MaterializeResult(
             metadata={"dagster/row_count": count, "root": version},
             data_version=dg.DataVersion(version),
