@@ -14,8 +14,8 @@ from ledger_core.belief.audits import AuditResult, audit_results
 from ledger_core.belief.edges import Dependence, dependences, is_grounded_in_record
 from ledger_core.belief.index import Entry, LedgerIndex, index_statements
 from ledger_core.belief.policies import check_policy
+from ledger_core.belief.quorum import retractions, testimony_of
 from ledger_core.belief.reputation import ReputationKey, in_good_standing, reputation_key, reputations, sealed_base
-from ledger_core.belief.retraction import retractions, testimony_of
 from ledger_core.belief.state import SEALED_TIERS, BeliefState, EntryState, FoldOptions, Hyperedge, Retraction, Tier
 from ledger_core.kernel.errors import BeliefError
 from ledger_core.kernel.policy import Policy

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from ledger_core.belief.index import LedgerIndex, SealedOrigin
 from ledger_core.belief.policies import CLUSTER_RECIPE
-from ledger_core.belief.retraction import Testimony, may_testify_on
+from ledger_core.belief.quorum import Testimony, may_testify_on
 from ledger_core.kernel.errors import PolicyError
 from ledger_core.kernel.statements.verdicts import IndependenceResult, VerdictFiledBody
 from ledger_core.kernel.types import EventId

@@ -13,7 +13,7 @@ from ledger_core.belief.audits import audit_results
 from ledger_core.belief.fold import fold
 from ledger_core.belief.index import index_statements
 from ledger_core.belief.neighbourhood import ReferenceIndex
-from ledger_core.belief.retraction import Quorum, quorum_on, testimony_of
+from ledger_core.belief.quorum import Quorum, quorum_on, testimony_of
 from ledger_core.belief.state import BeliefState
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import Statement

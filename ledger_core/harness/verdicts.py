@@ -13,8 +13,8 @@ from typing import Final, Literal
 from ledger_core.belief.independence import Pair, assess, pairs_completed
 from ledger_core.belief.index import LedgerIndex, index_statements
 from ledger_core.belief.neighbourhood import ReferenceIndex
+from ledger_core.belief.quorum import testimony_of
 from ledger_core.belief.receipts import ReceiptBody, expected_receipts
-from ledger_core.belief.retraction import testimony_of
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import Statement
