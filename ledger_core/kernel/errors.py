@@ -10,6 +10,9 @@
     ├── AppendError               the log refused a statement
     │   ├── UnknownReferenceError a reference to no event, or to one of the wrong kind
     │   └── CollisionError        same fact and representation, other bytes
+    ├── SealError                 the tool boundary refuses
+    │   ├── ToolError             an unknown tool, or a registration or result that contradicts itself
+    │   └── UnserialisableError   arguments or a result without canonical bytes
     ├── StoreError                the store cannot serve
     │   ├── LedgerVersionError    a ledger written by another version
     │   ├── LedgerBusyError       another process holds the ledger
@@ -70,6 +73,18 @@ class CollisionError(AppendError):
         """Event id of the statement the ledger holds."""
         self.refused = refused
         """Event id of the statement that was refused."""
+
+
+class SealError(LedgerError):
+    """The tool boundary refuses; nothing was written."""
+
+
+class ToolError(SealError):
+    """A tool that is not registered, or a registration or result that contradicts itself."""
+
+
+class UnserialisableError(SealError):
+    """Arguments or a result without canonical bytes; the agent sees nothing of it."""
 
 
 class StoreError(LedgerError):
