@@ -19,6 +19,9 @@ SUFFIX_LIST_DIGEST = "0232f4df0831911356e8ee1f4d5c3b6b12c0ed3f6bd66b0f81c8ab5d3d
 CLUSTER_RECIPE = "cluster-v1"
 """Two entries are independent if and only if their origin clusters differ (see :mod:`.origin`)."""
 
+M3_RECIPE = "m3-v1"
+"""As :data:`CLUSTER_RECIPE`, and the two texts are not near-duplicates, long enough to say so, and echo nobody."""
+
 UNCONTRASTED_CAP_PPM = 500_000
 """An edge measured without a foil may weaken what rests on a retracted entry and may not invalidate it alone:
 what remains is U − 0.5·(U − 0.05·U) = 0.525·U, just above θ = 0.5·U. Without a foil, an entry that merely names the
@@ -52,8 +55,29 @@ STRICT_CLUSTERS_NAME = "strict-clusters"
 STRICT_CLUSTERS = SEED_V4_CLUSTERS.model_copy(update={"undeclared_context_ppm": PPM})
 """As :data:`SEED_V4_CLUSTERS`, but a claim is presumed to rest wholly on all of its context until measured."""
 
+SEED_V4_NAME = "seed-v4"
+SEED_V4 = SEED_V4_CLUSTERS.model_copy(update={"independence_recipe": M3_RECIPE})
+"""The specification's numbers, with its whole independence rule: clusters, near-duplicates and echoes."""
+
+STRICT_NAME = "strict"
+STRICT = SEED_V4.model_copy(update={"undeclared_context_ppm": PPM})
+"""As :data:`SEED_V4`, but a claim is presumed to rest wholly on all of its context until measured. For a service whose
+agents declare their own parents: leaving one out must not pay."""
+
+CALIBRATED_NAME = "calibrated"
+CALIBRATED = SEED_V4.model_copy(update={"cosine_ppm": 600_000, "require_majority": True, "standing_required": True})
+"""As :data:`SEED_V4`, against an attacker who writes texts: paraphrases are near-duplicates already at the cosine fitted
+on one attack set and checked on another, contradictors must outnumber supporters, and a source earns credit and a
+`verified` display before it is given either."""
+
 POLICIES: Mapping[str, Policy] = MappingProxyType(
-    {SEED_V4_CLUSTERS_NAME: SEED_V4_CLUSTERS, STRICT_CLUSTERS_NAME: STRICT_CLUSTERS}
+    {
+        SEED_V4_CLUSTERS_NAME: SEED_V4_CLUSTERS,
+        STRICT_CLUSTERS_NAME: STRICT_CLUSTERS,
+        SEED_V4_NAME: SEED_V4,
+        STRICT_NAME: STRICT,
+        CALIBRATED_NAME: CALIBRATED,
+    }
 )
 
 

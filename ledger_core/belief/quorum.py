@@ -30,7 +30,10 @@ class Quorum:
     members: tuple[EventId, ...]
     """Those that belong to some pairwise independent set of K, sorted."""
     supporters: int
-    """Largest pairwise independent set among the eligible supporters; the target's own origin is not in it."""
+    """Largest pairwise independent set among the eligible supporters, and one more for the origin of a sealed target.
+
+    A claim adds none for itself: what a model says is no origin.
+    """
     passes: bool
 
 
@@ -94,8 +97,8 @@ def quorum_on(target: EventId, index: LedgerIndex, testimony: Testimony, audits:
     graph = _graph(against, testimony)
     size = largest(graph)
     support = _eligible(target, testimony.supporters.get(target, ()), index, testimony, audits)
-    supporters = largest(_graph(support, testimony))
-    outnumbered = policy.require_majority and size <= supporters + 1
+    supporters = largest(_graph(support, testimony)) + (target in index.origins)
+    outnumbered = policy.require_majority and size <= supporters
     return Quorum(
         eligible=against,
         largest_independent=size,

@@ -34,7 +34,7 @@ class Policy(Record):
     echo_containment_ppm: Ppm
     """Containment in the call's arguments or earlier agent text from which a result is an echo."""
     independence_recipe: ContractId
-    """The recipe whose `independence.assessed` statements count."""
+    """The recipe that judges pairs nobody assessed yet. Assessments on record count whatever recipe made them."""
     invalidation_threshold: PartsOfU
     """θ: an entry whose attenuation is at or below it is invalidated."""
     jaccard_ppm: Ppm

@@ -214,6 +214,49 @@ class TestMajority:
         book.assess(other, copies[0])
         assert not retracts(book, target, require_majority=True)
 
+    @pytest.mark.parametrize("kind", ["claim", "given"])
+    def test_what_a_model_or_a_person_said_adds_no_supporter_for_itself(self, book, kind):
+        said = book.claim(book.generation()) if kind == "claim" else book.given("user")
+        book.contradict(said, *(book.seal(f"{name}.example") for name in "ab"))
+        supporter = book.seal("s.example")
+        book.verdict(said, supporter, "support")
+        assert retracts(book, said, require_majority=True)
+        book.verdict(said, other := book.seal("t.example"), "support")
+        assert retracts(book, said, require_majority=True)
+        book.assess(supporter, other)
+        assert not retracts(book, said, require_majority=True)
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"host": "s.example", "attestation": "imported"},
+            {"host": "s.example", "reach": "local"},
+            {"host": "www.target.example"},
+        ],
+    )
+    def test_a_supporter_passes_the_same_door_as_a_contradictor(self, book, target, fields):
+        book.contradict(target, *(book.seal(f"{name}.example") for name in "ab"))
+        book.verdict(target, book.seal(**fields), "support")
+        assert retracts(book, target, require_majority=True)
+
+    def test_a_suspended_supporter_and_an_echo_do_not_count(self, book, target):
+        book.contradict(target, *(book.seal(f"{name}.example") for name in "ab"))
+        suspended, echo = book.seal("s.example"), book.seal("e.example")
+        for supporter in (suspended, echo):
+            book.verdict(target, supporter, "support")
+        assert not retracts(book, target, require_majority=True)
+        book.audit(suspended, "tampered")
+        assert not retracts(book, target, require_majority=True)
+        book.assess(suspended, echo, "echo", echoes=(echo,))
+        assert retracts(book, target, require_majority=True)
+
+    def test_one_observation_may_speak_on_both_sides_and_counts_on_both(self, book, target):
+        """Two verifiers read one page in two ways: neither reading is preferred."""
+        one, two = (book.seal(f"{name}.example") for name in "ab")
+        book.contradict(target, one, two)
+        book.verdict(target, one, "support")
+        assert not retracts(book, target, require_majority=True)
+
 
 class TestIndependentSets:
     def brute(self, members, pairs):
