@@ -127,6 +127,7 @@ def test_reading_while_appending_is_allowed(backend):
     assert len(list(reader)) >= 2
 
 
+@pytest.mark.invariant("EVENT-01")
 def test_the_same_statement_again_is_a_replay_with_its_position(backend):
     story = told(backend)
     head, count = backend.store.head("evidence"), backend.store.count("evidence")
@@ -146,6 +147,7 @@ def test_a_batch_may_repeat_itself(backend):
     assert backend.store.count("evidence") == 1
 
 
+@pytest.mark.invariant("§2.6", "EVID-01", "EVENT-01")
 def test_other_bytes_about_the_same_fact_collide_and_the_digest_is_kept(backend):
     opened(backend)
     held, refused = given_entry(backend, 1, "text"), given_entry(backend, 1, "another text")
@@ -162,6 +164,7 @@ def test_other_bytes_about_the_same_fact_collide_and_the_digest_is_kept(backend)
     assert collision.received_at == at(1).received_at
 
 
+@pytest.mark.invariant("EVID-01", "EVENT-01", "EVENT-02")
 def test_another_representation_collides_unless_it_supersedes_the_current_one(backend):
     opened(backend)
     first = given_entry(backend, 1, "text")
@@ -199,6 +202,7 @@ def test_superseding_an_event_about_another_fact_is_refused(backend):
         backend.store.append((other, stray), DELIVERY)
 
 
+@pytest.mark.invariant("EVENT-02")
 def test_the_same_words_at_another_step_are_another_fact(backend):
     opened(backend)
     outcomes = backend.store.append((given_entry(backend, 1, "text"), given_entry(backend, 2, "text")), DELIVERY)
@@ -233,6 +237,7 @@ def test_a_reference_may_be_to_an_earlier_statement_of_the_batch_only(backend):
     assert len(backend.store.append((seal, observed), DELIVERY)) == 2
 
 
+@pytest.mark.invariant("EVENT-03")
 def test_a_batch_is_appended_whole_or_not_at_all(backend):
     opened(backend)
     head = backend.store.head("evidence")
@@ -246,6 +251,7 @@ def test_a_batch_is_appended_whole_or_not_at_all(backend):
     assert isinstance(backend.store.append((good,), DELIVERY)[0], Fresh)
 
 
+@pytest.mark.invariant("EVID-08")
 def test_content_that_was_erased_on_purpose_may_be_cited(backend):
     opened(backend)
     entry = given_entry(backend, 1, "a secret")
@@ -253,6 +259,7 @@ def test_content_that_was_erased_on_purpose_may_be_cited(backend):
     assert isinstance(backend.store.append((entry,), DELIVERY)[0], Fresh)
 
 
+@pytest.mark.invariant("EVID-02")
 def test_a_content_reference_with_another_length_is_refused(backend):
     opened(backend)
     entry = given_entry(backend, 1, "text")
@@ -262,6 +269,7 @@ def test_a_content_reference_with_another_length_is_refused(backend):
         backend.store.append((EntryGiven.decode(broken.canonical_bytes()),), DELIVERY)
 
 
+@pytest.mark.invariant("EVID-04")
 def test_a_statement_of_another_scope_is_refused(backend):
     opened(backend)
     elsewhere = Scope.make(tenant_namespace="tests", project_namespace="other")
@@ -348,6 +356,7 @@ def test_a_measurement_is_about_a_claim_of_its_generation(backend):
         backend.store.append((measured(story, claim=foreign.event_id),), DELIVERY)
 
 
+@pytest.mark.invariant("EVID-03")
 def test_receipts_say_who_when_and_under_which_policy(backend):
     story = opened(backend)
     delivery = Delivery(
@@ -382,6 +391,7 @@ def test_the_context_head_stands_in_the_receipt_of_generations_only(backend):
     assert [backend.store.event(one.event_id).receipt.context_head for one in batch] == ["cd" * 32, None]
 
 
+@pytest.mark.invariant("EVID-03")
 def test_a_clock_that_goes_back_never_goes_back_in_the_log(backend):
     opened(backend)
     for step, second in enumerate((10, 30, 20, 40)):

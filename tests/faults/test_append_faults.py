@@ -40,6 +40,7 @@ def steps(tmp_path_factory) -> list[str]:
     return steps_of_an_append(tmp_path_factory.mktemp("steps"))
 
 
+@pytest.mark.invariant("EVENT-03")
 def test_content_is_durable_before_its_name_and_its_name_before_the_event(steps):
     assert steps.index("fsync file") < steps.index("rename")
     assert "fsync directory" in steps[steps.index("rename") : steps.index("begin")]
@@ -151,6 +152,7 @@ def test_a_disk_that_refuses_any_step_leaves_the_ledger_as_it_was(tmp_path, step
         assert verify(ledger).first_divergence is None
 
 
+@pytest.mark.invariant("§2.8")
 def test_two_processes_write_without_losing_an_event(tmp_path):
     open_ledger(tmp_path).close()
     start = time.monotonic() + 0.3
@@ -212,6 +214,7 @@ def test_a_write_ahead_log_cut_anywhere_leaves_a_prefix(tmp_path):
     assert len(lengths) > 2
 
 
+@pytest.mark.invariant("§2.6")
 def test_yesterdays_file_is_a_valid_prefix_and_its_head_says_so(tmp_path):
     home, backup = tmp_path / "home", tmp_path / "backup"
     with open_ledger(home) as ledger:

@@ -30,6 +30,7 @@ def test_it_holds_every_kind_of_statement():
     assert {decode_statement(event["statement"].encode()).kind for event in events} == set(STATEMENT_TYPES)
 
 
+@pytest.mark.invariant("REPLAY-01")
 def test_the_same_inputs_still_give_the_same_ledger_to_the_byte():
     ledger = open_memory()
     tell(ledger)
@@ -78,6 +79,7 @@ def test_its_chain_by_hand():
         assert chain.hex() == expected
 
 
+@pytest.mark.invariant("§2.6")
 @pytest.mark.parametrize("line", range(1, 31, 7))
 def test_a_changed_character_does_not_verify(line):
     lines = golden_lines()

@@ -30,6 +30,7 @@ def summary(report: ImportReport) -> tuple[int, int, int, int]:
     return report.records, report.fresh, report.replayed, len(report.rejects)
 
 
+@pytest.mark.invariant("EVENT-01")
 def test_importing_again_adds_nothing(ledger: Ledger, jsonl: Write) -> None:
     path = jsonl(talk("One"), {"messages": talk("Two")}, talk("Three"))
     assert summary(import_transcripts(ledger, "chat", path)) == (3, 12, 0, 0)
@@ -171,6 +172,7 @@ def test_a_known_id_with_other_content_is_rejected_and_the_rest_is_imported(ledg
     assert report.rejects[0].reason.startswith("the ledger holds another record under the id 1/0; ")
 
 
+@pytest.mark.invariant("EVID-09")
 def test_erased_content_stays_out(ledger: Ledger, jsonl: Write) -> None:
     import_transcripts(ledger, "chat", jsonl(talk("Erased")))
     given = next(iter(ledger.events())).statement
@@ -241,6 +243,7 @@ SECRETS = (
 )  # fmt: skip
 
 
+@pytest.mark.invariant("EVID-05")
 def test_no_secret_of_the_sample_reaches_a_blob_or_a_statement(ledger: Ledger) -> None:
     path = SAMPLES / "secrets-chat.jsonl"
     assert all(secret in path.read_bytes() for secret in SECRETS)
@@ -262,6 +265,7 @@ def test_no_secret_of_the_sample_reaches_a_blob_or_a_statement(ledger: Ledger) -
     assert {event.statement.representation.redaction_policy for event in ledger.events()} == {"secrets-v1"}
 
 
+@pytest.mark.invariant("EVID-05")
 def test_what_cannot_be_cleaned_is_withheld(ledger: Ledger, jsonl: Write) -> None:
     token = "sk-\u200b" + "a1B2" * 10
     report = import_transcripts(ledger, "chat", jsonl([{"role": "user", "content": f"Use {token}"}]))

@@ -78,6 +78,7 @@ def test_attachments_are_what_was_said(ledger: Ledger, tmp_path: Path) -> None:
     assert ledger.read_blob(bodies(ledger, "seal.minted")[0].body.args) == b'{"at":"the sky"}'
 
 
+@pytest.mark.invariant("EVID-03")
 def test_times_and_models_come_from_the_log(ledger: Ledger, tmp_path: Path) -> None:
     path = write_zip(tmp_path / "x", **{"header.json": HEADER, "samples/1.json": sample()})
     import_transcripts(ledger, "inspect", path)

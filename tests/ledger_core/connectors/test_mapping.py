@@ -83,6 +83,7 @@ def test_given_entries_keep_role_and_text(ledger: Ledger, found: list[Any]) -> N
     assert given == [("system", "Be brief."), ("user", "Hello."), ("user", "When does it open?")]
 
 
+@pytest.mark.invariant("§2.1")
 def test_an_imported_seal_claims_the_least(ledger: Ledger, found: list[Any]) -> None:
     seal, other = of_kind(found, "seal.minted")
     body = seal.body
@@ -97,6 +98,7 @@ def test_an_imported_seal_claims_the_least(ledger: Ledger, found: list[Any]) -> 
     assert text(ledger, body.result) == "Opens at nine."
 
 
+@pytest.mark.invariant("EVID-03")
 def test_nothing_has_a_time_that_the_source_does_not_state(found: list[Statement]) -> None:
     assert {(statement.occurred_at, statement.observed_at) for statement in found} == {(None, None)}
 
@@ -135,6 +137,7 @@ def test_the_context_is_everything_before_with_the_question_as_template(found: l
     ]
 
 
+@pytest.mark.invariant("EVID-02")
 def test_claims_are_exactly_the_bytes_of_their_ranges(ledger: Ledger, found: list[Any]) -> None:
     generations = {generation.event_id: generation.body for generation in of_kind(found, "generation.recorded")}
     claims = [entry for entry in found if entry.kind in {"entry.conjectured", "entry.derived"}]

@@ -293,6 +293,7 @@ class TestCheckReceipts:
         assert (mismatch.verdict, mismatch.expected[0].reason) == (second, "too_few")
 
 
+@pytest.mark.invariant("§2.2", "EVENT-03")
 def test_receipts_have_no_authority(story):
     ledger, ids = story
     for name in "ab":

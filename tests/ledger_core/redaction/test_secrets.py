@@ -202,6 +202,7 @@ def test_redaction_is_idempotent(text: str) -> None:
     assert (twice.text, twice.found, twice.withheld) == (once.text, (), None)
 
 
+@pytest.mark.invariant("EVID-05")
 @settings(max_examples=200, deadline=None)
 @given(NOISE, SECRETS, NOISE)
 def test_no_byte_of_a_planted_secret_survives(before: str, secret: tuple[str, str], after: str) -> None:

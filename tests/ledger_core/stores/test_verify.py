@@ -126,6 +126,7 @@ CHANGES: dict[str, tuple[str, Callable[[StoredEvent], StoredEvent]]] = {
 }
 
 
+@pytest.mark.invariant("§2.6", "EVID-01")
 @pytest.mark.parametrize("change", sorted(CHANGES))
 @pytest.mark.parametrize("place", [2, 9, 25])
 def test_a_change_of_one_event_is_found_at_that_event(told, change, place):
@@ -306,6 +307,7 @@ def test_no_bit_of_an_event_can_be_flipped_unseen(data):
     assert kind in {"statement", "event-id", "receipt", "chain", "genesis", "position"}
 
 
+@pytest.mark.invariant("§2.6")
 @pytest.mark.slow
 def test_every_single_bit_of_one_record_matters(told):
     ledger, _ = told
@@ -422,6 +424,7 @@ def test_a_damaged_blob_is_found_at_the_event_that_cites_it(home, damage, kind):
         assert found(verify(ledger)) == (kind, "evidence", 2)
 
 
+@pytest.mark.invariant("EVID-08")
 def test_an_erasure_is_told_from_a_loss(home):
     content = Story().named["user"].body.content
     with open_ledger(home) as ledger:

@@ -145,6 +145,7 @@ def test_no_field_is_optional_and_none_may_be_added(kind):
         refuses(spelled(changed(document, (*path, "extra"), None)), "extra")
 
 
+@pytest.mark.invariant("§2.1", "EVID-04")
 @every_kind
 @pytest.mark.parametrize("name", sorted(TRUST_FIELDS))
 def test_a_trust_field_is_refused_by_name(kind, name):
@@ -155,6 +156,7 @@ def test_a_trust_field_is_refused_by_name(kind, name):
             decode_statement(spelled(changed(document, path, 1)))
 
 
+@pytest.mark.invariant("§2.1")
 def test_a_trust_field_is_named_before_any_other_complaint():
     document = changed(as_json(BY_KIND["entry.derived"]), ("aaa",), 1)
     document = without(changed(document, ("body", "tier"), "sealed_verified"), ("scope",))
@@ -348,6 +350,7 @@ def test_control_statements_are_the_designed_four():
     }
 
 
+@pytest.mark.invariant("EVID-01")
 def test_no_statement_holds_free_text_or_a_float():
     for statement in STORY:
         assert b"\\n" not in statement.encoded
