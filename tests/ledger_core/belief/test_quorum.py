@@ -98,7 +98,7 @@ def test_only_boundary_sealed_external_observations_count(book, target, fields):
     assert not retracts(book, target)
 
 
-@pytest.mark.invariant("§2.2")
+@pytest.mark.invariant("§2.2", "EVID-06")
 def test_what_a_model_or_a_person_said_never_counts(book, target):
     observed = book.seal("a.example")
     claim = book.claim(book.generation([observed]), [observed])

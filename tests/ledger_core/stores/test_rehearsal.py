@@ -64,6 +64,7 @@ def test_it_refuses_what_the_ledger_would_refuse(ledger: Ledger):
         rehearsal(empty).append((seal,), role="sealer")
 
 
+@pytest.mark.invariant("EVID-09")
 def test_erased_content_stays_refused(ledger: Ledger):
     ledger.put_blob(b"a secret", TEXT)
     ledger.blobs.erase(content_ref(b"a secret", TEXT).digest)
