@@ -36,6 +36,9 @@ class Prefix(StrEnum):
     ACCEPTED_EVENT = "ostk-accepted-event-v1"
     OSTK_SOURCE_FACT = "ostk-source-fact-v1"
     OSTK_REPRESENTATION = "ostk-representation-v1"
+    OSTK_LOG_EPOCH_V2 = "ostk-log-epoch-v2"
+    OSTK_SOURCE_FACT_V2 = "ostk-source-fact-v2"
+    OSTK_REPRESENTATION_V2 = "ostk-representation-v2"
     RESOURCE_LOCATOR = "ostk-resource-locator-v1"
     TEST_VECTOR_MANIFEST = "ostk-test-vector-manifest-v1"
     BOOTSTRAP_SIGNER_POLICY = "ostk-bootstrap-signer-policy-v1"
@@ -45,6 +48,14 @@ class Prefix(StrEnum):
     REGISTRY_ACTIVATION_SIGNATURE = "ostk-registry-activation-approval-signature-v1"
     REGISTRY_ACTIVATION_RECEIPT = "ostk-registry-activation-receipt-v1"
     REGISTRY_ACTIVATION_STREAM = "ostk-registry-activation-stream-v1"
+    SUCCESSOR_STATEMENT = "ostk-registry-successor-activation-statement-v1"
+    SUCCESSOR_APPROVAL = "ostk-registry-successor-activation-approval-v1"
+    SUCCESSOR_SIGNATURE = "ostk-registry-successor-activation-approval-signature-v1"
+    SUCCESSOR_RECEIPT = "ostk-registry-successor-activation-receipt-v1"
+    SUCCESSOR_STATEMENT_V2 = "ostk-registry-successor-activation-statement-v2"
+    SUCCESSOR_APPROVAL_V2 = "ostk-registry-successor-activation-approval-v2"
+    SUCCESSOR_SIGNATURE_V2 = "ostk-registry-successor-activation-approval-signature-v2"
+    SUCCESSOR_RECEIPT_V2 = "ostk-registry-successor-activation-receipt-v2"
     SOURCE_FACT = "veritas-source-fact-v1"
     REPRESENTATION = "veritas-representation-v1"
     LOG_EPOCH = "veritas-log-epoch-v1"
@@ -82,6 +93,14 @@ def framed(prefix: Prefix, parts: Iterable[bytes]) -> bytes:
 def body(data: bytes) -> bytes:
     """``H("ostk-body-v1" ‖ u64be(len) ‖ data)``: the digest of content-addressed bytes."""
     return hashlib.sha256(_BODY_PREFIX + len(data).to_bytes(8, "big") + data).digest()
+
+
+def body_hex_of(chunks: Iterable[bytes], byte_length: int) -> DigestHex:
+    """:func:`body_hex` of bytes that come in pieces; the digest frames their length, which must be known first."""
+    state = hashlib.sha256(_BODY_PREFIX + byte_length.to_bytes(8, "big"))
+    for chunk in chunks:
+        state.update(chunk)
+    return DigestHex(state.hexdigest())
 
 
 def domain_hex(prefix: Prefix, data: bytes) -> DigestHex:

@@ -1,4 +1,4 @@
-"""The identities of the `ostk` evidence contracts, version 1: what their published vectors pin.
+"""The identities of the `ostk` evidence contracts: what their published vectors pin.
 
 Most identities are one domain over one canonical record, so :func:`identity` with the right prefix gives them:
 
@@ -18,6 +18,8 @@ Most identities are one domain over one canonical record, so :func:`identity` wi
     ACCEPTED_EVENT                 an event, or an evidence statement
     OSTK_SOURCE_FACT               a source fact
     OSTK_REPRESENTATION            a representation: the ``representation_key``
+    SUCCESSOR_STATEMENT, …         as REGISTRY_ACTIVATION_…, for an activation that succeeds another
+    …_V2                           the same record as its second version has it
 
 The rest, composed of several parts, has a function each. Veritas' own chain (see the log) binds the receipt too; these
 stand beside it so that the contracts' vectors decide about the bytes.
@@ -43,7 +45,12 @@ _HEX_BYTES = re.compile(r"(?:[0-9a-f]{2})+")
 _IDENTITY_FORMS: Final = ("entity", "occurrence", "version")
 _URI = re.compile(rf"urn:ostk:({'|'.join(_IDENTITY_FORMS)}):v1:([a-z][a-z0-9_.-]{{0,127}}):sha256:([0-9a-f]{{64}})")
 
-ApprovalPrefix: TypeAlias = Literal[Prefix.BOOTSTRAP_APPROVAL, Prefix.REGISTRY_ACTIVATION_SIGNATURE]
+ApprovalPrefix: TypeAlias = Literal[
+    Prefix.BOOTSTRAP_APPROVAL,
+    Prefix.REGISTRY_ACTIVATION_SIGNATURE,
+    Prefix.SUCCESSOR_SIGNATURE,
+    Prefix.SUCCESSOR_SIGNATURE_V2,
+]
 
 
 def identity(prefix: Prefix, record: object) -> DigestHex:
