@@ -1,0 +1,148 @@
+"""Runs tools: sync or async, with or without a deadline; whatever comes of it is a value.
+
+A sync tool cannot be stopped from outside: past its deadline its thread goes on, unheard, until it returns. What it does
+then is not sealed, so a mutating tool should bound its own time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from ledger_core.kernel.errors import ToolError, UnserialisableError
+from ledger_core.sealing.registry import RegisteredTool
+from ledger_core.sealing.results import Returned, spooled, spooled_async
+from ledger_core.sealing.scrub import Known
+
+Outcome = Literal["ok", "error", "timeout"]
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a call ended."""
+
+    outcome: Outcome
+    returned: Returned | None = None
+    """What the tool gave; None where it gave nothing."""
+    error: BaseException | None = None
+    """What it raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """A tool with the arguments it is called with."""
+
+    tool: RegisteredTool
+    arguments: dict[str, Any]
+    known: Known
+
+    def run(self) -> Finished:
+        """Call the tool from sync code.
+
+        Raises:
+            UnserialisableError: a stream that yields something else than bytes.
+            ToolError: an async tool, called from inside a running event loop.
+        """
+        seconds = self.tool.timeout_seconds
+        if seconds is None:
+            return _ended(self._call)
+        stop = threading.Event()
+        future = _in_thread(lambda: self._call(stop))
+        try:
+            future.exception(seconds)
+        except TimeoutError:
+            stop.set()
+            return Finished("timeout")
+        return _ended(future.result)
+
+    async def run_async(self) -> Finished:
+        """Call the tool from async code; a sync tool gets a thread of its own."""
+        stop = threading.Event()
+        deadline = asyncio.timeout(self.tool.timeout_seconds)
+        try:
+            async with deadline:
+                value = await self._start(stop)
+                if inspect.isawaitable(value):
+                    value = await value
+                returned = await spooled_async(_returned(value), self.known)
+        except UnserialisableError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a tool raises is sealed
+            if deadline.expired():
+                return Finished("timeout")
+            return Finished("error", error=error)
+        finally:
+            stop.set()
+        return Finished("ok" if returned.ok else "error", returned)
+
+    async def _start(self, stop: threading.Event) -> Any:
+        function = self.tool.function
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            return function(**self.arguments)
+        return await asyncio.wrap_future(_in_thread(lambda: self._sync_part(stop)))
+
+    def _sync_part(self, stop: threading.Event) -> Any:
+        """What can be done without an event loop: the call itself, and reading a sync stream."""
+        value = self.tool.function(**self.arguments)
+        return value if inspect.isawaitable(value) else spooled(_returned(value), self.known, stop)
+
+    def _call(self, stop: threading.Event | None = None) -> Returned:
+        value = self._sync_part(stop or threading.Event())
+        if not inspect.isawaitable(value) and not isinstance(_returned(value).value, AsyncIterator):
+            return _returned(value)
+        if _loop_is_running():
+            if inspect.iscoroutine(value):
+                value.close()
+            raise ToolError("this tool is async and an event loop is running: await `acall` instead of `call`")
+        return asyncio.run(self._finish(value))
+
+    async def _finish(self, value: Any) -> Returned:
+        if inspect.isawaitable(value):
+            value = await value
+        return await spooled_async(_returned(value), self.known)
+
+
+def _returned(value: Any) -> Returned:
+    return value if isinstance(value, Returned) else Returned(value)
+
+
+def _ended(call: Callable[[], Returned]) -> Finished:
+    try:
+        returned = call()
+    except (UnserialisableError, ToolError):
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a tool raises is sealed
+        return Finished("error", error=error)
+    return Finished("ok" if returned.ok else "error", returned)
+
+
+def _loop_is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _in_thread(work: Callable[[], _Value]) -> Future[_Value]:
+    """Run ``work`` in a daemon thread, in a copy of the caller's context: one that hangs does not keep the process."""
+    future: Future[_Value] = Future()
+    context = contextvars.copy_context()
+
+    def target() -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 - handed to whoever waits
+            future.set_exception(error)
+
+    threading.Thread(target=target, name="veritas-tool", daemon=True).start()
+    return future
