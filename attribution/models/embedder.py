@@ -29,6 +29,8 @@ class Embedder:
         self._model = model
         self.weights_digest = weights_digest
         """SHA-256 of ``model.safetensors``."""
+        self.model = f"all-MiniLM-L6-v2@{weights_digest}"
+        """Which model embeds, for recipes."""
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """``float32[text, 384]`` of unit rows, in order; their dot product is the cosine similarity."""

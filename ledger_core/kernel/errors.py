@@ -17,10 +17,21 @@
     │   ├── LedgerVersionError    a ledger written by another version
     │   ├── LedgerBusyError       another process holds the ledger
     │   ├── StorageFullError      no space left, or a read-only location
+    │   ├── StoreUnreachableError the store's server does not answer; nothing was written
+    │   │   └── OutcomeUnknownError it went away during a commit: append the same again
     │   └── BlobError             missing, corrupt or erased content
     ├── VerificationError         the ledger does not verify
+    ├── SigningError              signing, or checking what was signed
+    │   ├── SigningKeyError       a private key that cannot be used
+    │   ├── NoteError             no signed note, checkpoint, proof or receipt
+    │   └── SignatureError        no trusted key signed it
     ├── PolicyError               an unknown or malformed policy
     ├── BeliefError               a reading that asks for what the fold cannot give
+    ├── ProviderError             a language or embedding model that did not serve
+    │   ├── ProviderRefusedError  the request, the model or the credentials are not accepted
+    │   ├── ProviderUnavailableError overloaded or failing, still so after every retry, or out of quota
+    │   ├── ProviderUnreachableError no connection, or no answer in time
+    │   └── ProviderAnswerError   an answer that is not of the protocol's form
     └── ConnectorError            a transcript that cannot be read at all
 
 Every message names the offending value and what to do about it.
@@ -103,12 +114,36 @@ class StorageFullError(StoreError):
     """The location has no space left or may not be written."""
 
 
+class StoreUnreachableError(StoreError):
+    """The server that keeps the ledger does not answer; nothing was written."""
+
+
+class OutcomeUnknownError(StoreUnreachableError):
+    """The server went away while it committed and cannot be asked; appending the same statements again settles it."""
+
+
 class BlobError(StoreError):
     """Content that is missing, corrupt or erased."""
 
 
 class VerificationError(LedgerError):
     """The ledger does not verify; the message names the first divergence."""
+
+
+class SigningError(LedgerError):
+    """Signing, or checking what was signed, failed."""
+
+
+class SigningKeyError(SigningError):
+    """A private key that is missing, damaged, or readable by others."""
+
+
+class NoteError(SigningError):
+    """Text that is no signed note, or a note that is no checkpoint, proof or receipt."""
+
+
+class SignatureError(SigningError):
+    """No trusted key signed the note, or a trusted key's signature does not verify."""
 
 
 class PolicyError(LedgerError):
@@ -121,3 +156,23 @@ class BeliefError(LedgerError):
 
 class ConnectorError(LedgerError):
     """A transcript that cannot be read at all; single broken records go on the reject list instead."""
+
+
+class ProviderError(LedgerError):
+    """A language or embedding model that did not serve the request; nothing was filed because of it."""
+
+
+class ProviderRefusedError(ProviderError):
+    """The provider does not accept the request, the model's name or the credentials; asking again is of no use."""
+
+
+class ProviderUnavailableError(ProviderError):
+    """The provider is overloaded or failing, and still was after every retry, or its quota is used up."""
+
+
+class ProviderUnreachableError(ProviderError):
+    """No connection to the provider, or no answer within the time allowed."""
+
+
+class ProviderAnswerError(ProviderError):
+    """The provider answered with something that is not of the protocol's form."""
