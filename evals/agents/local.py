@@ -115,7 +115,7 @@ def continuation_scores(model: Any, prefix: Sequence[int], continuations: Sequen
         first = model(torch.tensor([list(prefix)]), use_cache=True, logits_to_keep=1)
         logits = first.logits.expand(len(continuations), 1, -1)
         if longest > 1:
-            cache = first.past_key_values
+            cache = first.cache
             cache.batch_repeat_interleave(len(continuations))
             rest = model(padded[:, :-1], cache=cache, use_cache=True).logits
             logits = torch.cat([logits, rest], dim=1)

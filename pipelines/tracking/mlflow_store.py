@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,6 +29,9 @@ class MlflowStore:
         go_offline()
         from mlflow.tracking import MlflowClient
 
+        logging.getLogger("mlflow").setLevel(
+            logging.WARNING
+        )  # it tells of its tables, a reader wants the run's progress
         database.parent.mkdir(parents=True, exist_ok=True)
         self.uri = f"sqlite:///{database}"
         self._client: Any = MlflowClient(tracking_uri=self.uri)
