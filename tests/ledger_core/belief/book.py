@@ -90,6 +90,7 @@ class Book:
         """A seal and its observation; returns the observation's id."""
         key = self.next_key()
         family = str(fields.pop("family", "*"))
+        at = fields.pop("at", SEALED_AT)
         body: dict[str, object] = {
             "args": self.ref("{}"),
             "attestation": "boundary",
@@ -105,7 +106,7 @@ class Book:
             "tool": "fetch",
         } | fields
         fact = call_fact(NAMESPACE, key, 0, "c")
-        seal = self.add(self.author.write(SealMinted, fact, SealMintedBody.make(**body), observed_at=SEALED_AT))
+        seal = self.add(self.author.write(SealMinted, fact, SealMintedBody.make(**body), observed_at=at))
         observed = EntryObservedBody.make(
             content=body["result"], predicate_family=family, record_pointer=None, seal=seal
         )
@@ -278,3 +279,12 @@ class Book:
         body = ReplayAuditedBody.make(observed=None, outcome=outcome, predecessor=predecessor, seal=seal)
         fact = successor_fact(NAMESPACE, f"{seal}/{outcome}", predecessor)
         return self.add(self.author.write(ReplayAudited, fact, body, observed_at=at))
+
+    def superseding(self, statement: Statement, changes: Mapping[str, object]) -> Statement:
+        """Another representation of the same fact, which replaces ``statement``."""
+        body = type(statement.body).make(**{**dict(statement.body), **changes})
+        lineage = Lineage.make(event_id=statement.event_id, relation="supersedes")
+        fact = statement.source_fact
+        written = self.author.write(type(statement), fact, body, lineage=lineage, observed_at=statement.observed_at)
+        self.add(written)
+        return written
