@@ -72,14 +72,14 @@ def index_statements(statements: Iterable[Statement], policy: Policy) -> LedgerI
         table = tables.get(type(statement))
         if table is not None:
             table[statement.event_id] = statement
-    index.verdicts = _live({k: v for k, v in index.verdicts.items() if k not in reversed_verdicts})
-    index.measurements = _live(index.measurements)
-    index.audits = _live(index.audits)
+    index.verdicts = live({k: v for k, v in index.verdicts.items() if k not in reversed_verdicts})
+    index.measurements = live(index.measurements)
+    index.audits = live(index.audits)
     for key, entry in index.entries.items():
         if isinstance(entry, EntryObserved):
             seal = index.seals.get(EventId(entry.body.seal))
             if seal is not None:
-                index.origins[key] = _origin(entry, seal, policy)
+                index.origins[key] = origin_of(entry, seal, policy)
     return index
 
 
@@ -113,8 +113,8 @@ def _tables(index: LedgerIndex) -> dict[type, dict[EventId, Statement]]:
     return tables  # type: ignore[return-value]  # each table only ever receives its own kind
 
 
-def _live(judgements: dict[EventId, _JudgementT]) -> dict[EventId, _JudgementT]:
-    """Without those that another representation of the same fact supersedes."""
+def live(judgements: Mapping[EventId, _JudgementT]) -> dict[EventId, _JudgementT]:
+    """``judgements`` without those that another representation of the same fact supersedes."""
     superseded = {
         lineage.event_id
         for judgement in judgements.values()
@@ -125,7 +125,8 @@ def _live(judgements: dict[EventId, _JudgementT]) -> dict[EventId, _JudgementT]:
     return {key: judgement for key, judgement in judgements.items() if key not in superseded}
 
 
-def _origin(entry: EntryObserved, seal: SealMinted, policy: Policy) -> SealedOrigin:
+def origin_of(entry: EntryObserved, seal: SealMinted, policy: Policy) -> SealedOrigin:
+    """The origin of ``entry`` as its seal attests it; raises :class:`PolicyError` for another suffix list."""
     return SealedOrigin(
         seal=seal.event_id,
         cluster=cluster_of(seal.body, policy),
