@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from attribution.decision import FinalStatistic, Floor, RuleConfig, Undefined, calibrate, final_statistic
 from attribution.decision.floor_table import FloorRow, FloorTable
-from attribution.foils import claim_foils
 from attribution.measurement import UNCONTRASTED
 from attribution.trajectory import (
     TEMPLATE as CHAT_TEMPLATE,
@@ -28,6 +27,7 @@ from attribution.trajectory import (
     Wording,
     exact_trajectories,
     foreign_trajectory,
+    wording_of_texts,
 )
 from evals.prompts import TEMPLATE as NOTES_TEMPLATE
 from evals.prompts import Line, assemble, context_segments
@@ -193,8 +193,10 @@ def _chat(model: LanguageModel, scenario: Scenario, others: Sequence[Scenario], 
         ContextItem("question", "entry.given", "user", question, None),
         *(ContextItem(f"entry-{number}", "entry.observed", "tool", text, number) for number, text in enumerate(texts)),
     )
-    foils = claim_foils(claim.text, " ".join(texts))
-    wording = Wording({claim.key: tuple(foil.text for foil in foils)} if contrasted else {}, {})
+    made = wording_of_texts(
+        {item.entry: item.text for item in items if item.entry} | {claim.key: claim.text}, [claim.key]
+    )
+    wording = made if contrasted else Wording({}, made.swaps)
     return foreign_trajectory(
         [_generation(scenario, claim, items, None, None)],
         wording,

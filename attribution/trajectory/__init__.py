@@ -17,6 +17,7 @@ from attribution.trajectory.records import (
     Wording,
 )
 from attribution.trajectory.scores import ClaimGame, TrajectoryScores, keep_targets
+from attribution.trajectory.wording import wording_of_texts
 
 __all__ = [
     "TEMPLATE",
@@ -32,4 +33,5 @@ __all__ = [
     "exact_trajectories",
     "foreign_trajectory",
     "keep_targets",
+    "wording_of_texts",
 ]
