@@ -1,0 +1,33 @@
+"""The example of the harness page is run, is short, and prints what the page says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+
+from tests.tree import ROOT
+
+LONGEST = 40
+"""Lines, as the specification's trajectory is meant to fit a screen."""
+
+
+def example(name):
+    page = (ROOT / "docs/harness.md").read_text(encoding="utf-8")
+    found = re.search(
+        rf"<!-- example: {name} -->\n```python\n(.*?)```\n<!-- prints -->\n```text\n(.*?)```\n<!-- end -->",
+        page,
+        re.DOTALL,
+    )
+    assert found is not None
+    return found.groups()
+
+
+def test_the_planted_premise_runs_as_printed():
+    code, printed = example("planted premise")
+    lines = [line for line in code.splitlines() if line.strip()]
+    assert len(lines) <= LONGEST
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, "docs/harness.md", "exec"), {"__name__": "example"})
+    assert out.getvalue() == printed
