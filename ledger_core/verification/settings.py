@@ -17,8 +17,9 @@ class Settings:
 
     minimum_cosine_ppm: int = 450_000
     """A candidate whose nearest passage has this cosine is asked about, whatever words it shares."""
-    minimum_overlap_ppm: int = 500_000
-    """A candidate that shares this part of the words is asked about, whatever its cosine."""
+    minimum_overlap_ppm: int = 250_000
+    """A candidate that shares this part of the words is asked about, whatever its cosine: hardly any two texts about
+    different things do (docs/verification.md has the measurement)."""
     most_asked: int = 16
     """Candidates asked about in one check, nearest first."""
     read_characters: int = 200_000

@@ -46,10 +46,13 @@ def test_meaning_alone_is_enough_from_the_minimum_on(angle, passes):
     assert found.cosine_ppm == pytest.approx(1e6 * np.cos(np.radians(angle)), abs=2)
 
 
-@pytest.mark.parametrize(("other", "passes"), [("red house", True), ("red boat far", False)])
+@pytest.mark.parametrize(("other", "passes"), [("red boat house sea", True), ("black boat house sea", False)])
 def test_words_alone_are_enough_from_the_minimum_on(other, passes):
-    (found,) = screened(text("red blue green"), other, embedder=Angles(**{"red blue green": 0, other: 90}))
-    assert (found.overlap_ppm >= 500_000) is passes is found.passes
+    target = "red blue green white"
+    (found,) = screened(text(target), other, embedder=Angles(**{target: 0, other: 90}))
+    assert (found.overlap_ppm, found.passes) == (250_000 if passes else 0, passes)
+    (found,) = screened(text(target), other, embedder=Angles(**{target: 0, other: 90}), minimum_overlap_ppm=250_001)
+    assert not found.passes
 
 
 def test_an_opposite_direction_is_no_negative_similarity():
