@@ -1,16 +1,15 @@
 """Does a ledger still say what was written to it? Walks everything and names the first divergence.
 
 The walk recomputes, for each event in order: its offset and position, the decoding gate, the event id, the receipt, the
-chain link, and the rules of appending over what came before; then the ends of the logs, the store's own indexes, every
-blob, and the receipts of conclusions against the fold. What lies after the last head that somebody else keeps can still
-be cut off unseen by whoever owns the file.
+chain link, and the rules of appending over what came before; then the ends of the logs, what was kept of them
+(checkpoints, proofs, append receipts), the store's own indexes, every blob, and the receipts of conclusions against the
+fold. What lies after the last checkpoint that somebody else keeps can still be cut off unseen by whoever owns the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NoReturn
 
 from ledger_core.belief.receipts import PolicyOf, ReceiptMismatch, check_receipts
@@ -31,68 +30,18 @@ from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import LogFamily, Statement, content_refs, family_of
 from ledger_core.kernel.statements.control import BlobErased, LedgerGenesis, PolicyActivated
 from ledger_core.kernel.types import EventId
+from ledger_core.signing.bindings import bound_keys
+from ledger_core.stores.divergence import Divergence, DivergenceKind
 from ledger_core.stores.index import Index
+from ledger_core.stores.kept import Kept, TreeWatch
 from ledger_core.stores.ledger import Ledger
 from ledger_core.stores.protocols import BlobStatus, StoredEvent
 from ledger_core.stores.rules import SHARD, check_rules
 
+__all__ = ["Divergence", "DivergenceKind", "ReceiptCheck", "VerificationReport", "verify"]
+
 ReceiptCheck = Callable[[Iterable[Statement], PolicyOf], Sequence[ReceiptMismatch]]
 """Compares the evidence log's receipts of conclusions with those that the fold gives."""
-
-
-class DivergenceKind(StrEnum):
-    """Everything that can be wrong with a ledger."""
-
-    UNREADABLE = "unreadable"
-    """The store cannot read on: the file is damaged or cut short."""
-    OFFSET = "offset"
-    """Offsets are not consecutive from 1: an event is missing."""
-    POSITION = "position"
-    """Epoch or shard are not the ledger's."""
-    STATEMENT = "statement"
-    """The statement's bytes do not decode to exactly themselves."""
-    EVENT_ID = "event-id"
-    """The statement's bytes have another event id."""
-    FAMILY = "family"
-    """The statement belongs to the other family."""
-    RECEIPT = "receipt"
-    """The receipt does not decode, goes back in time, or names no policy in force."""
-    CHAIN = "chain"
-    """The chain digest does not follow from what stands before it."""
-    GENESIS = "genesis"
-    """The log does not begin with its genesis."""
-    FACT = "fact"
-    """Two statements about one source fact, and none supersedes the other."""
-    REFERENCE = "reference"
-    """A reference to no earlier event, or to one of a kind that may not stand there."""
-    RULE = "rule"
-    """Another rule of appending: foreign scope, or a policy that does not succeed the one in force."""
-    HEAD = "head"
-    """The log ends elsewhere than its recorded head: its end is gone, or was replaced."""
-    INDEX = "index"
-    """The store's own index contradicts the statements."""
-    BLOB_MISSING = "blob-missing"
-    BLOB_CORRUPT = "blob-corrupt"
-    BLOB_ERASED = "blob-erased"
-    """Erased without a `blob.erased` that says so."""
-    FOLD = "fold"
-    """A cascade or reputation receipt differs from what the statements give."""
-
-
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """The first place where a ledger departs from what it must be."""
-
-    kind: DivergenceKind
-    family: LogFamily
-    offset: int | None
-    """Offset of the event concerned; None where no single event is."""
-    event_id: str | None
-    detail: str
-
-    def __str__(self) -> str:
-        place = self.family if self.offset is None else f"{self.family} event {self.offset}"
-        return f"{self.kind} at {place}: {self.detail}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +65,23 @@ class VerificationReport:
             raise VerificationError(f"the ledger does not verify: {self.first_divergence}; restore a backup")
 
 
-def verify(ledger: Ledger, *, check: ReceiptCheck = check_receipts) -> VerificationReport:
-    """Walk ``ledger``; never raises for what is wrong with it. ``check`` recomputes receipts of conclusions."""
-    walk = _Walk(ledger)
+def verify(
+    ledger: Ledger, *, check: ReceiptCheck = check_receipts, kept: Sequence[Kept] = (), content: bool = True
+) -> VerificationReport:
+    """Walk ``ledger``; never raises for what is wrong with it.
+
+    ``check`` recomputes receipts of conclusions; ``kept`` is what was kept of the ledger, for it to agree with; without
+    ``content`` the blobs are left out, for a ledger that came without them.
+    """
+    walk = _Walk(ledger, TreeWatch(ledger.scope, kept))
     divergence = None
     try:
         walk.control()
         walk.evidence()
+        walk.kept()
         walk.index()
-        walk.content()
+        if content:
+            walk.content()
         walk.conclusions(check)
     except _DivergedError as found:
         divergence = found.divergence
@@ -155,8 +112,9 @@ class _Link:
 
 
 class _Walk:
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, watch: TreeWatch) -> None:
         self._ledger = ledger
+        self._watch = watch
         self._index = Index()
         self._policies: list[str] = []
         self._genesis: StoredEvent | None = None
@@ -234,6 +192,7 @@ class _Walk:
         if statement.kind == "policy.activated":
             self._policies.append(event.event_id)
         self._index.add(event)
+        self._watch.see(event)
         link.chain, link.offset, link.recorded_at = chain, event.offset, event.receipt.recorded_at
 
     def _check_receipt(self, link: _Link, event: StoredEvent, fail: Callable[[DivergenceKind, str], NoReturn]) -> None:
@@ -262,6 +221,12 @@ class _Walk:
             fail(DivergenceKind.REFERENCE, str(error))
         except AppendError as error:
             fail(DivergenceKind.RULE, str(error))
+
+    def kept(self) -> None:
+        """What was kept of the ledger, against the logs as they are."""
+        control = (event.statement for event in self._index.added if event.family == "control")
+        for found in self._watch.findings(bound_keys(control)):
+            raise _DivergedError(found)
 
     def index(self) -> None:
         """The store's own indexes against the statements."""

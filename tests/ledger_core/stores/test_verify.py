@@ -492,8 +492,10 @@ def test_a_report_that_is_required_names_the_first_divergence(home):
 
 
 def test_every_kind_of_divergence_is_shown_by_a_test():
-    text = Path(__file__).read_text(encoding="utf-8")
-    assert {kind for kind in DivergenceKind if f'"{kind}"' not in text} == set()
+    files = (Path(__file__), Path(__file__).with_name("test_kept.py"))
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
+    elsewhere = {DivergenceKind.LEDGER_MISSING}  # nothing to walk there: the command says so
+    assert {kind for kind in DivergenceKind if f'"{kind}"' not in text} == elsewhere
 
 
 def test_a_store_that_fails_while_it_is_read_is_unreadable_from_there(told):
