@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ class Reply:
     drop: bool = False
     cut: bool = False
     """Promise more bytes than are sent."""
+    drip: float = 0.0
+    """Seconds between one byte and the next."""
 
 
 @dataclass
@@ -61,8 +64,19 @@ class Server:
                 for name, value in {"content-type": "application/json", **reply.headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(data)
+                self._send(data, reply.drip)
                 self.close_connection = reply.cut
+
+            def _send(self, data, drip):
+                if not drip:
+                    self.wfile.write(data)
+                    return
+                with contextlib.suppress(OSError):
+                    for byte in data:
+                        self.wfile.write(bytes([byte]))
+                        self.wfile.flush()
+                        if outer.over.wait(drip):
+                            return
 
             def log_message(self, *_):
                 pass

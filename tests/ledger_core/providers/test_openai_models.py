@@ -140,6 +140,18 @@ class TestFailures:
         with pytest.raises(ProviderUnreachableError, match=r"did not answer within 0\.05 s, 2 attempts"):
             ask(server, Reply(hang=True), Reply(hang=True), timeout_seconds=0.05, retry=RetryPolicy(attempts=2))
 
+    def test_a_server_that_never_comes_to_an_end(self, server):
+        """Each byte is in time; the whole is not."""
+        slow = Reply(body={"padding": "x" * 1000}, drip=0.02)
+        with pytest.raises(ProviderUnreachableError, match=r"did not answer to the end, 1 attempts.*after 0\.1 s"):
+            ask(server, slow, timeout_seconds=0.1, retry=RetryPolicy(attempts=1))
+
+    def test_an_answer_without_measure(self, server, monkeypatch):
+        monkeypatch.setattr("ledger_core.providers.openai_connection.MAX_ANSWER_BYTES", 1000)
+        with pytest.raises(ProviderAnswerError, match="more than 1000 bytes; ask for less at once"):
+            ask(server, chat("x" * 1000))
+        assert len(server.requests) == 1
+
     def test_a_server_that_is_not_there(self):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))

@@ -1,20 +1,21 @@
-"""Any server that speaks OpenAI's HTTP interface: chat completions and embeddings, through the `openai` client.
+"""One server that speaks OpenAI's HTTP interface, asked patiently through the `openai` client.
 
 The client is used for what it is good at (credentials, URLs, connections). Retrying is ours, because which failures are
 tried again is part of our contract; so is reading the answers, because other people's servers answer all sorts of
-things. `base_url` and key are handed in; nothing here looks for them. Redirects are not followed: texts go to the
-configured server and to no other.
+things, at all sorts of length and speed. Base URL and key are handed in; nothing here looks for them. Redirects are not
+followed: texts go to the configured server and to no other.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ledger_core.kernel.errors import (
     ProviderAnswerError,
@@ -22,57 +23,45 @@ from ledger_core.kernel.errors import (
     ProviderUnavailableError,
     ProviderUnreachableError,
 )
-from ledger_core.providers.protocols import Completion, Finish, Message
 from ledger_core.providers.retrying import RETRIED_STATUSES, RetryPolicy, retry_after
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from collections.abc import Iterator
+
     from openai import APIStatusError, OpenAI
+
+MAX_ANSWER_BYTES = 64 << 20
+"""Longest answer that is read: 64 texts as 4,096 decimal numbers each are a tenth of it."""
 
 _QUOTED = 300
 """Characters of a server's own words that a message repeats."""
 
 _SERVER_ERROR = 500
-_BATCH = 64
-
-_FINISH: dict[str | None, Finish] = {"stop": "stop", "length": "length"}
 
 
-class _Answer(BaseModel):
+class Answer(BaseModel):
     """Base of what is read of an answer; servers add members of their own, which do not matter."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
 
-class _Said(_Answer):
-    content: str | None
+AnswerT = TypeVar("AnswerT", bound=Answer)
 
 
-class _Choice(_Answer):
-    message: _Said
-    finish_reason: str | None = None
+class Streamed(Protocol):
+    """What the client gives for an answer whose body is still to be read."""
+
+    def iter_bytes(self) -> Iterator[bytes]:
+        """The body in pieces."""
+        ...
 
 
-class _ChatAnswer(_Answer):
-    choices: list[_Choice] = Field(min_length=1)
-    model: str | None = None
-
-
-class _Vector(_Answer):
-    embedding: list[float] = Field(min_length=1)
-    index: int
-
-
-class _EmbeddingAnswer(_Answer):
-    data: list[_Vector]
-
-
-_AnswerT = TypeVar("_AnswerT", bound=_Answer)
+class _InterruptedError(Exception):
+    """The body of an answer did not come to its end."""
 
 
 class OpenAiConnection:
-    """One server, asked patiently; several models may share it. Usable as a context manager."""
+    """One server; several models may share it. Usable as a context manager."""
 
     def __init__(
         self,
@@ -91,7 +80,7 @@ class OpenAiConnection:
         Args:
             base_url: up to and including the version, e.g. ``http://127.0.0.1:8000/v1``.
             api_key: sent as a bearer token and never repeated in a message.
-            timeout_seconds: for connecting, and for each wait for the next bytes.
+            timeout_seconds: for connecting, for each wait for the next bytes, and for the whole answer.
             retry: see :class:`RetryPolicy`.
             http_client: an ``openai.DefaultHttpxClient`` with a transport of its own, in place of the usual one.
             sleep: waits that many seconds.
@@ -120,8 +109,8 @@ class OpenAiConnection:
         client.organization = client.project = None  # otherwise taken from the environment
         return client
 
-    def ask(self, send: Callable[[OpenAI], Any], form: type[_AnswerT]) -> _AnswerT:
-        """What ``send`` gets from the server, read as ``form``; ``send`` returns the client's raw response.
+    def ask(self, send: Callable[[OpenAI], AbstractContextManager[Streamed]], form: type[AnswerT]) -> AnswerT:
+        """The answer to what ``send`` sends, read as ``form``.
 
         Raises:
             ProviderError: of the class that says what to do.
@@ -131,15 +120,31 @@ class OpenAiConnection:
         attempt = 1
         while True:
             try:
-                return self._read(send(self._client).content, form)
+                return self._read(self._fetch(send), form)
             except openai.APIStatusError as error:
                 wait = self._wait_after(error, attempt)
-            except openai.APIConnectionError as error:
+            except (openai.APIConnectionError, _InterruptedError) as error:
                 if attempt >= self._retry.attempts:
                     self._unreachable(error, attempt)
                 wait = self._retry.backoff(attempt, self._jitter())
             self._sleep(wait)
             attempt += 1
+
+    def _fetch(self, send: Callable[[OpenAI], AbstractContextManager[Streamed]]) -> bytes:
+        """The whole body of an answer, within the time and the size allowed."""
+        give_up = time.monotonic() + self._timeout
+        body = bytearray()
+        with send(self._client) as response:
+            pieces = iter(response.iter_bytes())
+            while (piece := _next(pieces)) is not None:
+                body += piece
+                if len(body) > MAX_ANSWER_BYTES:
+                    raise ProviderAnswerError(
+                        f"{self.base_url} answers with more than {MAX_ANSWER_BYTES} bytes; ask for less at once"
+                    )
+                if time.monotonic() > give_up:
+                    raise _InterruptedError(f"{len(body)} bytes after {self._timeout:g} s, and no end")
+        return bytes(body)
 
     def _wait_after(self, error: APIStatusError, attempt: int) -> float:
         """Seconds until the next attempt; raises where there is none."""
@@ -179,23 +184,22 @@ class OpenAiConnection:
     def _unreachable(self, error: Exception, attempts: int) -> NoReturn:
         import openai
 
-        what = (
-            f"did not answer within {self._timeout:g} s"
-            if isinstance(error, openai.APITimeoutError)
-            else "is not reachable"
-        )
-        cause = error.__cause__ or error
+        late = isinstance(error, openai.APITimeoutError)
+        what = f"did not answer within {self._timeout:g} s" if late else "is not reachable"
+        if isinstance(error, _InterruptedError):
+            what = "did not answer to the end"
         raise ProviderUnreachableError(
-            f"{self.base_url} {what}, {attempts} attempts; check that the server runs and the base URL ({cause})"
+            f"{self.base_url} {what}, {attempts} attempts; check that the server runs and the base URL "
+            f"({error.__cause__ or error})"
         ) from error
 
-    def _read(self, content: bytes, form: type[_AnswerT]) -> _AnswerT:
+    def _read(self, content: bytes, form: type[AnswerT]) -> AnswerT:
         try:
             return form.model_validate_json(content)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(part) for part in first["loc"]) or "the body"
-            shown = self._without_key(content[:_QUOTED].decode("utf-8", "replace"))
+            shown = self._without_key(content.decode("utf-8", "replace"))[:_QUOTED]
             raise ProviderAnswerError(
                 f"{self.base_url} does not answer in the form of OpenAI's interface: {place}: {first['msg']}; "
                 f"check the base URL. It said {shown!r}"
@@ -221,92 +225,10 @@ class OpenAiConnection:
         self.close()
 
 
-class OpenAiLlm:
-    """A chat model of an OpenAI-compatible server; an :class:`~ledger_core.providers.protocols.LlmProvider`."""
-
-    def __init__(
-        self,
-        connection: OpenAiConnection,
-        model: str,
-        *,
-        temperature: float | None = 0.0,
-        seed: int | None = 0,
-        limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens",
-    ) -> None:
-        """Ask ``model``.
-
-        Args:
-            connection: the server.
-            model: as the server calls it.
-            temperature: None for models that refuse one.
-            seed: None for models that refuse one.
-            limit: how the server calls the limit on tokens; newer models of OpenAI want the second spelling.
-        """
-        self._connection = connection
-        self.model = model
-        options = {"temperature": temperature, "seed": seed}
-        self._options = {name: value for name, value in options.items() if value is not None}
-        self._limit = limit
-
-    def complete(self, messages: Sequence[Message], *, max_tokens: int) -> Completion:
-        """See :meth:`LlmProvider.complete`."""
-        turns: Any = [{"role": message.role, "content": message.content} for message in messages]
-        options: dict[str, Any] = {**self._options, self._limit: max_tokens}
-        answer = self._connection.ask(
-            lambda client: client.chat.completions.with_raw_response.create(
-                model=self.model, messages=turns, **options
-            ),
-            _ChatAnswer,
-        )
-        choice = answer.choices[0]
-        finish = _FINISH.get(choice.finish_reason, "other")
-        return Completion(choice.message.content or "", finish, answer.model or self.model)
-
-
-class OpenAiEmbedder:
-    """An embedding model of such a server; an :class:`~ledger_core.providers.protocols.EmbeddingProvider`."""
-
-    def __init__(self, connection: OpenAiConnection, model: str, *, batch: int = _BATCH) -> None:
-        """Embed with ``model``, at most ``batch`` texts a request."""
-        if batch < 1:
-            raise ValueError(f"a request holds at least one text; got a batch of {batch}")
-        self._connection = connection
-        self.model = model
-        self._batch = batch
-
-    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """See :meth:`EmbeddingProvider.embed`; no texts give an array of shape ``(0, 0)``."""
-        import numpy as np
-
-        rows = [
-            row for start in range(0, len(texts), self._batch) for row in self._rows(texts[start : start + self._batch])
-        ]
-        if not rows:
-            return np.zeros((0, 0), dtype=np.float32)
-        widths = {len(row) for row in rows}
-        if len(widths) > 1:
-            raise ProviderAnswerError(
-                f"{self.model} gave vectors of different lengths: {sorted(widths)}; check the model"
-            )
-        vectors = np.array(rows, dtype=np.float64)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-            raise ProviderAnswerError(
-                f"{self.model} gave a vector that has no direction; check the model and the texts"
-            )
-        return np.asarray(vectors / lengths, dtype=np.float32)
-
-    def _rows(self, texts: Sequence[str]) -> Iterator[list[float]]:
-        answer = self._connection.ask(
-            lambda client: client.embeddings.with_raw_response.create(
-                model=self.model, input=list(texts), encoding_format="float"
-            ),
-            _EmbeddingAnswer,
-        )
-        placed = {vector.index: vector.embedding for vector in answer.data}
-        if placed.keys() != set(range(len(texts))) or len(answer.data) != len(texts):
-            raise ProviderAnswerError(
-                f"{self.model} gave {len(answer.data)} vectors with indexes {sorted(placed)[:8]} for {len(texts)} texts; "
-                "each text needs exactly one"
-            )
-        yield from (placed[number] for number in range(len(texts)))
+def _next(pieces: Iterator[bytes]) -> bytes | None:
+    """The next piece of a body, None at its end; raises :class:`_InterruptedError` where the transport breaks."""
+    try:
+        return next(pieces, None)
+    except Exception as error:
+        # Whatever HTTP package the client is built on, all that happens here is reading from the connection.
+        raise _InterruptedError(str(error)) from error
