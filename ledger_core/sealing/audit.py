@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ledger_core.belief.index import chain_heads
@@ -103,14 +103,35 @@ class ReplayAuditor:
         """
         seal = self._seal(seal_id)
         planned = self._planned(seal)
-        return self._file(seal, planned if isinstance(planned, Look) else self._judged(seal, planned, planned.run()))
+        return self._conclude(
+            seal, planned if isinstance(planned, Look) else self._judged(seal, planned, planned.run())
+        )
 
     async def aaudit(self, seal_id: str) -> Audit:
         """As :meth:`audit`, from async code; the ledger is read and written in a thread."""
         seal = await asyncio.to_thread(self._seal, seal_id)
         planned = await asyncio.to_thread(self._planned, seal)
         look = planned if isinstance(planned, Look) else self._judged(seal, planned, await planned.run_async())
-        return await asyncio.to_thread(self._file, seal, look)
+        return await asyncio.to_thread(self._conclude, seal, look)
+
+    def refetched(
+        self, seal_id: str, observed: ContentRef, *, fetched_at: str, modified_at: str | None = None
+    ) -> Audit:
+        """File what somebody else's re-fetch at the sealed origin gave: the boundary's, where this is its ledger.
+
+        ``observed`` is stored already; ``modified_at`` is when, by the origin's own word, it last changed. The outcome
+        is computed and never stated. The same look again is a replay.
+
+        Raises:
+            UnknownReferenceError: no seal of this ledger.
+            SealError: the seal may not be run again, so that nothing can have been fetched.
+        """
+        seal = self._seal(seal_id)
+        reason = _never_again(seal)
+        if reason is not None:
+            raise SealError(f"seal {seal_id} is not fetched again: {reason}")
+        look = self._tampering(seal) or _compared(seal, observed, modified_at)
+        return self._file(seal, look, observed, fetched_at)
 
     def _seal(self, seal_id: str) -> SealMinted:
         statement = self._ledger.statement(seal_id)
@@ -123,13 +144,14 @@ class ReplayAuditor:
     def _planned(self, seal: SealMinted) -> Look | Invocation:
         """The run that would fetch the result again, or the look that is left where there may be none."""
         body = seal.body
+        tampered = self._tampering(seal)
+        if tampered is not None:
+            return tampered
         stored = self._ledger.blob_status(body.result)
-        if BlobStatus.CORRUPT in {stored, self._ledger.blob_status(body.args)}:
-            return Look("tampered", "the stored bytes are not those that were sealed")
         if stored is BlobStatus.ERASED:
             return Look("not_comparable", "the result was erased on purpose and is not fetched again")
         tool = self._registry.by_digest(None if body.reacquisition is None else body.reacquisition.tool_digest)
-        reason = _never_again(seal, tool)
+        reason = _never_again(seal) or _not_with(tool)
         if reason is None and body.determinism == "nondeterministic":
             return Look("not_comparable", "the tool need not give the same twice")
         if reason is None and tool is not None:
@@ -140,6 +162,12 @@ class ReplayAuditor:
         if stored is BlobStatus.MISSING:
             return Look("unavailable", f"{reason}, and the stored bytes are missing")
         return Look("intact", f"{reason}; the stored bytes are those that were sealed")
+
+    def _tampering(self, seal: SealMinted) -> Look | None:
+        stored = {self._ledger.blob_status(ref) for ref in (seal.body.result, seal.body.args)}
+        if BlobStatus.CORRUPT in stored:
+            return Look("tampered", "the stored bytes are not those that were sealed")
+        return None
 
     def _invocation(self, seal: SealMinted, tool: RegisteredTool) -> Invocation | Look | str:
         try:
@@ -161,31 +189,36 @@ class ReplayAuditor:
             observed = result_content(returned, invocation.known)
         except UnserialisableError as error:
             return Look("unavailable", str(error))
-        return _compared(seal, observed, returned.modified_at)
+        return replace(_compared(seal, observed.ref, returned.modified_at), observed=observed)
 
-    def _file(self, seal: SealMinted, look: Look) -> Audit:
-        observed = self._stored(look.observed)
-        at = self._clock()
-        for attempt in range(_ATTEMPTS):
+    def _conclude(self, seal: SealMinted, look: Look) -> Audit:
+        return self._file(seal, look, self._stored(look.observed), self._clock())
+
+    def _file(self, seal: SealMinted, look: Look, observed: ContentRef | None, at: str) -> Audit:
+        overtaken = 0
+        while True:
+            chain = self._chain(seal.event_id)
+            told = _same_look(chain, look.outcome, observed, at)
+            if told:
+                return Audit(seal.event_id, look.outcome, look.why, observed, told)
             statements = tuple(
-                self._author.write(
-                    ReplayAudited,
-                    successor_fact(NAMESPACE, seal.event_id, head),
-                    ReplayAuditedBody.make(
-                        observed=observed, outcome=look.outcome, predecessor=head, seal=seal.event_id
-                    ),
-                    observed_at=at,
-                )
-                for head in self._answered(seal.event_id, look.outcome)
+                self._statement(seal, look, observed, at, head) for head in _answered(look.outcome, chain)
             )
             try:
                 self._ledger.append(statements, role="sealer")
             except CollisionError:  # another auditor was faster; its audit is the one to answer now
-                if attempt == _ATTEMPTS - 1:
+                overtaken += 1
+                if overtaken == _ATTEMPTS:
                     raise
-            else:
-                break
-        return Audit(seal.event_id, look.outcome, look.why, observed, tuple(each.event_id for each in statements))
+                continue
+            filed = tuple(statement.event_id for statement in statements)
+            return Audit(seal.event_id, look.outcome, look.why, observed, filed)
+
+    def _statement(
+        self, seal: SealMinted, look: Look, observed: ContentRef | None, at: str, head: EventId | None
+    ) -> ReplayAudited:
+        body = ReplayAuditedBody.make(observed=observed, outcome=look.outcome, predecessor=head, seal=seal.event_id)
+        return self._author.write(ReplayAudited, successor_fact(NAMESPACE, seal.event_id, head), body, observed_at=at)
 
     def _stored(self, content: Content | None) -> ContentRef | None:
         if content is None:
@@ -197,44 +230,66 @@ class ReplayAuditor:
         except BlobError:  # what came back is content that was erased on purpose
             return None
 
-    def _answered(self, seal_id: EventId, outcome: AuditOutcome) -> tuple[EventId | None, ...]:
-        """The heads of the seal's audit chain that a look with ``outcome`` may succeed; None begins a chain."""
+    def _chain(self, seal_id: EventId) -> Mapping[EventId, ReplayAudited]:
+        """Every audit of the seal so far."""
         for event in self._ledger.events(after=self._read_to):
             self._read_to = event.offset
             if isinstance(event.statement, ReplayAudited):
                 audits = self._audits.setdefault(event.statement.body.seal, {})
                 audits[event.statement.event_id] = event.statement
-        chain = self._audits.get(seal_id, {})
-        if not chain:
-            return (None,)
-        heads = chain_heads({key: _predecessor(audit) for key, audit in chain.items()})
-        return tuple(head for head in heads if _answers(outcome, head, chain))
+        return self._audits.get(seal_id, {})
 
 
-def _compared(seal: SealMinted, observed: Content, modified_at: str | None) -> Look:
+def _compared(seal: SealMinted, observed: ContentRef, modified_at: str | None) -> Look:
     """What a re-fetch shows: the bytes it gave against the sealed ones."""
     sealed = seal.body.result
-    if (observed.ref.digest, observed.ref.byte_length) == (sealed.digest, sealed.byte_length):
-        return Look("match", "a re-fetch gave the sealed bytes", observed)
+    if (observed.digest, observed.byte_length) == (sealed.digest, sealed.byte_length):
+        return Look("match", "a re-fetch gave the sealed bytes")
     if seal.body.determinism != "deterministic":
-        return Look("not_comparable", "the tool gave something else, which it may", observed)
+        return Look("not_comparable", "the tool gave something else, which it may")
     if modified_at is not None and seal.observed_at is not None and modified_at > seal.observed_at:
-        return Look("stale", f"the origin says that it changed at {modified_at}", observed)
-    return Look("mismatch", "a re-fetch gave other bytes, and the origin does not say that they changed", observed)
+        return Look("stale", f"the origin says that it changed at {modified_at}")
+    return Look("mismatch", "a re-fetch gave other bytes, and the origin does not say that they changed")
 
 
-def _never_again(seal: SealMinted, tool: RegisteredTool | None) -> str | None:
-    """Why a seal is not run again, or None."""
+def _never_again(seal: SealMinted) -> str | None:
+    """Why a seal is not run again by anybody, or None."""
     body = seal.body
     if body.attestation == "imported":
         return "an imported seal was not made here"
-    if body.effect == "mutating" or (tool is not None and tool.registration.effect == "mutating"):
+    if body.effect == "mutating":
         return "a mutating tool is never run again"
     if body.outcome != "ok" or body.reacquisition is None:
         return "the seal has no procedure to fetch it again"
+    return None
+
+
+def _not_with(tool: RegisteredTool | None) -> str | None:
+    """Why it is not run again here: the registry decides what a tool does, and not what a seal says of it."""
     if tool is None:
         return "its tool is not registered, or was registered otherwise"
-    return None
+    return "a mutating tool is never run again" if tool.registration.effect == "mutating" else None
+
+
+def _heads(chain: Mapping[EventId, ReplayAudited]) -> tuple[EventId, ...]:
+    return chain_heads({key: _predecessor(audit) for key, audit in chain.items()})
+
+
+def _same_look(
+    chain: Mapping[EventId, ReplayAudited], outcome: AuditOutcome, observed: ContentRef | None, at: str
+) -> tuple[EventId, ...]:
+    """The heads that say the very same of the same moment: a look is filed once, however often it is told."""
+    said = (outcome, observed, at)
+    return tuple(
+        head
+        for head in _heads(chain)
+        if (chain[head].body.outcome, chain[head].body.observed, chain[head].observed_at) == said
+    )
+
+
+def _answered(outcome: AuditOutcome, chain: Mapping[EventId, ReplayAudited]) -> tuple[EventId | None, ...]:
+    """The heads of a seal's audit chain that a look may succeed; None begins a chain."""
+    return tuple(head for head in _heads(chain) if _answers(outcome, head, chain)) if chain else (None,)
 
 
 def _answers(outcome: AuditOutcome, head: EventId, chain: Mapping[EventId, ReplayAudited]) -> bool:

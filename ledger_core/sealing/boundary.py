@@ -16,6 +16,7 @@ from typing import Any, NoReturn, Protocol
 
 from ledger_core.kernel import digests, jcs
 from ledger_core.kernel.content import ContentRef
+from ledger_core.kernel.digests import Prefix
 from ledger_core.kernel.errors import SealError, StatementError, ToolError, TrustFieldError
 from ledger_core.kernel.log import Role
 from ledger_core.kernel.records import TRUST_FIELDS
@@ -230,7 +231,7 @@ class ToolBoundary:
         """What is still to be done for a call; the sealed call where it was made before."""
         tool = self.registry.tool(name)
         canonical = canonical_json(dict(arguments), "the arguments")
-        identity = digests.body_hex(canonical + name.encode())
+        identity = _identity(tool, canonical)
         sealed, waiting = self._sealed.get(place), self._undelivered.get(place)
         before = sealed or waiting
         if before is not None and before[0] != identity:
@@ -243,33 +244,29 @@ class ToolBoundary:
 
     def _conclude(self, invocation: Invocation, place: Place, finished: Finished) -> SealedCall:
         call = self._executed(invocation, place, finished)
-        name = invocation.tool.registration.name
-        identity = digests.body_hex(canonical_json(call_arguments(invocation), "the arguments") + name.encode())
-        self._undelivered[place] = (identity, call)
+        self._undelivered[place] = (invocation.identity, call)
         return self.deliver(call)
 
     def _executed(self, invocation: Invocation, place: Place, finished: Finished) -> Undelivered:
         registration = invocation.tool.registration
-        args = scrub_json(canonical_json(call_arguments(invocation), "the arguments"), invocation.known)
-        known = (*invocation.known, *args.values)
         returned = finished.returned
         if returned is not None:
-            result = result_content(returned, known)
+            result = result_content(returned, invocation.known)
         elif finished.error is not None:
-            result = failure_content(finished.error, known)
+            result = failure_content(finished.error, invocation.known)
         else:
             result = timeout_content(invocation.tool.timeout_seconds or 0)
         executed = Executed(
             registration=registration,
             outcome=finished.outcome,
-            args=Content.of(args),
-            args_redacted=args.is_changed,
+            args=Content.of(invocation.args),
+            args_redacted=invocation.args.is_changed,
             result=result,
             peer=None if returned is None else returned.peer,
             has_answer=returned is not None,
             observed_at=self.clock(),
         )
-        records = declared_records(registration, result, known)
+        records = declared_records(registration, result, invocation.known)
         statements = seal_statements(self.sink.scope, place, executed, records)
         contents = (executed.args, result, *(record.content for record in records if record.pointer is not None))
         return Undelivered(place, finished.outcome, contents, statements)
@@ -282,22 +279,30 @@ def prepare(tool: RegisteredTool, canonical: bytes, secrets: SecretSource) -> In
     """``tool`` with the arguments that ``canonical`` spells, and the secrets that its registration names.
 
     The tool gets what is sealed, read back from the bytes, so that a later run gets exactly the same.
+
+    Raises:
+        ToolError: the caller gives the tool an argument that only the boundary gives it.
+        SealError: a secret that is not there, or is too short to be one.
     """
     arguments = jcs.parse(canonical)
     assert isinstance(arguments, dict), "canonical bytes of a mapping"
     values = resolve(tool.registration.secret_refs, secrets)
-    if not values:
-        return Invocation(tool, arguments, ())
-    if _SECRETS in arguments:
+    if values and _SECRETS in arguments:
         raise ToolError(f"the tool {tool.registration.name!r} is given its secrets by the boundary, not by a caller")
-    return Invocation(tool, {**arguments, _SECRETS: values}, tuple(values.values()))
+    own = tuple(values.values())
+    args = scrub_json(canonical, own)
+    return Invocation(
+        tool=tool,
+        arguments={**arguments, _SECRETS: values} if values else dict(arguments),
+        identity=_identity(tool, canonical),
+        args=args,
+        known=(*own, *args.values),
+    )
 
 
-def call_arguments(invocation: Invocation) -> dict[str, Any]:
-    """The caller's arguments of an invocation, without what the boundary added."""
-    if not invocation.tool.registration.secret_refs:
-        return invocation.arguments
-    return {name: value for name, value in invocation.arguments.items() if name != _SECRETS}
+def _identity(tool: RegisteredTool, canonical: bytes) -> str:
+    """What tells one call from another of the same place."""
+    return digests.framed_hex(Prefix.CONFIG, (tool.registration.name.encode(), canonical))
 
 
 def refuse_uninvited(fields: Mapping[str, object]) -> None:

@@ -7,14 +7,16 @@ weights are left out, and no measurement of it may ever lower a weight.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from ledger_core.kernel.claims import SPLITTER, CiteKind, find_cites, split_sentences
 from ledger_core.kernel.content import TEXT, TOKENS, ContentRef, content_ref
 from ledger_core.kernel.errors import StatementError
-from ledger_core.kernel.statements import Statement
+from ledger_core.kernel.log import Role
+from ledger_core.kernel.policy import Policy
+from ledger_core.kernel.statements import Scope, Statement
 from ledger_core.kernel.statements.author import Author
 from ledger_core.kernel.statements.entries import (
     ByteRange,
@@ -33,7 +35,7 @@ from ledger_core.kernel.statements.generation import (
 from ledger_core.kernel.tokens import pack_tokens
 from ledger_core.kernel.types import PPM, EventId
 from ledger_core.redaction import POLICY, redact, scan
-from ledger_core.stores.ledger import Ledger
+from ledger_core.stores.protocols import Outcome
 
 NAMESPACE: Final = "veritas.model"
 _VERSION: Final = "1"
@@ -95,6 +97,29 @@ class ModelCall(Protocol):
         ...
 
 
+class GenerationSink(Protocol):
+    """Where generations go: a :class:`~ledger_core.stores.Ledger`, or a client of one."""
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that the statements are of."""
+        ...
+
+    def policy(self) -> Policy:
+        """The policy in force."""
+        ...
+
+    def put_blobs(self, many: Sequence[tuple[bytes, str]]) -> tuple[ContentRef, ...]:
+        """Store several (bytes, media type) durably."""
+        ...
+
+    def append(
+        self, statements: Iterable[Statement], *, role: Role, context_head: str | None = None
+    ) -> tuple[Outcome, ...]:
+        """Append in one transaction; the same again is a replay."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class PlainCall:
     """A model call as plain values; without ids and digest, that of a model that shows text only, such as a remote one."""
@@ -134,7 +159,7 @@ class GenerationRecorder:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: GenerationSink,
         record_key: str,
         *,
         decode: Callable[[Sequence[int]], str] | None = None,

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar
 from ledger_core.kernel.errors import ToolError, UnserialisableError
 from ledger_core.sealing.registry import RegisteredTool
 from ledger_core.sealing.results import Returned, spooled, spooled_async
-from ledger_core.sealing.scrub import Known
+from ledger_core.sealing.scrub import Known, Scrubbed
 
 Outcome = Literal["ok", "error", "timeout"]
 _Value = TypeVar("_Value")
@@ -41,7 +41,13 @@ class Invocation:
 
     tool: RegisteredTool
     arguments: dict[str, Any]
+    """What the tool is called with: the caller's arguments, and its secrets."""
+    identity: str
+    """Digest of the tool's name and the caller's arguments, kept in memory only."""
+    args: Scrubbed
+    """The caller's arguments as they are sealed."""
     known: Known
+    """Secrets that must not show in what comes of it: the tool's own, and those found among the arguments."""
 
     def run(self) -> Finished:
         """Call the tool from sync code.

@@ -12,11 +12,13 @@ import pytest
 from ledger_core.kernel.errors import ToolError, UnserialisableError
 from ledger_core.sealing.results import Returned, Spool
 from ledger_core.sealing.running import Invocation
+from ledger_core.sealing.scrub import scrub_json
 from tests.ledger_core.sealing.workshop import local
 
 
 def invocation(function, timeout_seconds=None, **arguments):
-    return Invocation(local("tool", function, timeout_seconds=timeout_seconds), arguments, ())
+    tool = local("tool", function, timeout_seconds=timeout_seconds)
+    return Invocation(tool, arguments, "call", scrub_json(b"{}"), ())
 
 
 def both(function, timeout_seconds=None, **arguments):

@@ -263,8 +263,9 @@ class TestAskingAgain:
 class TestReplay:
     def test_a_re_hash_does_not_promote(self, planted):
         seen = planted.observe("survey")
+        clock = Clock()
         for _ in range(3):
-            ReplayAuditor(planted.ledger, ToolRegistry([]), clock=Clock()).audit(seen.seal)
+            ReplayAuditor(planted.ledger, ToolRegistry([]), clock=clock).audit(seen.seal)
         assert planted.state.entries[seen.entry].tier == "sealed_unverified"
         assert [each.body.outcome for each in statements(planted.ledger, "replay.audited")] == ["intact"] * 3
 
