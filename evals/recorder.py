@@ -7,7 +7,6 @@ measurements may lower edges. What the model would have said freely is kept as a
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -15,26 +14,15 @@ from typing import TYPE_CHECKING, Literal
 from evals.prompts import TEMPLATE, AssembledPrompt, Line, assemble, context_segments
 from evals.scenarios import GENERATOR_VERSION, JudgeStep, Scenario, ScenarioEntry
 from ledger_core.harness.verdicts import VerdictDesk
-from ledger_core.kernel.claims import SPLITTER, split_sentences
 from ledger_core.kernel.content import JSON, TEXT, TOKENS
 from ledger_core.kernel.statements import Statement
 from ledger_core.kernel.statements.author import Author
-from ledger_core.kernel.statements.entries import (
-    ByteRange,
-    ClaimBody,
-    DeclaredParent,
-    EntryDerived,
-    EntryGiven,
-    EntryGivenBody,
-)
-from ledger_core.kernel.statements.facts import call_fact, claim_fact, message_fact
-from ledger_core.kernel.statements.generation import (
-    ClaimRange,
-    ContextRegion,
-    GenerationRecorded,
-    GenerationRecordedBody,
-)
+from ledger_core.kernel.statements.entries import EntryGiven, EntryGivenBody
+from ledger_core.kernel.statements.facts import call_fact, message_fact
+from ledger_core.kernel.statements.generation import GenerationRecorded
 from ledger_core.kernel.statements.sealing import EntryObserved, EntryObservedBody, SealMinted, SealMintedBody
+from ledger_core.kernel.tokens import pack_tokens
+from ledger_core.sealing.generations import ContextSpan, PlainCall, claim_of, generation_body
 from ledger_core.stores.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -147,12 +135,21 @@ class ScenarioRecorder:
         return [given], [RecordedPart(f"entry/{entry.key}", given.event_id, given.kind)]
 
     def _say(
-        self, scenario: Scenario, step: int, entry: ScenarioEntry, said: Sequence[Line], entry_ids: dict[str, str]
+        self, scenario: Scenario, step: int, entry: ScenarioEntry, shown: Sequence[Line], entry_ids: dict[str, str]
     ) -> tuple[list[Statement], list[RecordedPart]]:
-        prompt = assemble(context_segments(said), self._model)
+        prompt = assemble(context_segments(shown), self._model)
         response_ids = self._model.tokenize(entry.text)
         free = self._model.constrained(prompt.ids, response_ids).greedy_ids
         slot = slice(len(self._model.tokenize(entry.stem)), None)
+        said = PlainCall(
+            model=self._model.files.name,
+            response=entry.text,
+            context=context_spans(prompt, entry_ids),
+            decoding="constrained",
+            weights_digest=self._model.files.weights_digest,
+            prompt_ids=prompt.ids,
+            response_ids=response_ids,
+        )
         text = entry.text.encode()
         response, prompt_tokens, response_tokens = self._ledger.put_blobs(
             [(text, TEXT), (pack_tokens(prompt.ids), TOKENS), (pack_tokens(response_ids), TOKENS)]
@@ -160,34 +157,22 @@ class ScenarioRecorder:
         generation = self._author.write(
             GenerationRecorded,
             message_fact(NAMESPACE, scenario.id, step),
-            GenerationRecordedBody.make(
-                attestation="boundary",
-                claims=tuple(
-                    ClaimRange.make(byte_start=start, byte_stop=stop, form="sentence")
-                    for start, stop in split_sentences(entry.text)
-                ),
-                context=context_regions(prompt, entry_ids),
-                decoding="constrained",
-                model=self._model.files.name,
-                policy=self._ledger.policy().digest(),
-                prompt_tokens=prompt_tokens,
-                renderer=TEMPLATE,
+            generation_body(
+                said,
                 response=response,
+                prompt_tokens=prompt_tokens,
                 response_tokens=response_tokens,
-                splitter=SPLITTER,
-                weights_digest=self._model.files.weights_digest,
+                policy=self._ledger.policy().digest(),
+                renderer=TEMPLATE,
             ),
         )
-        parents = sorted((entry_ids[parent.key], parent.ppm) for parent in entry.declared)
-        claim = self._author.write(
-            EntryDerived,
-            claim_fact(NAMESPACE, generation.event_id, 0, len(text)),
-            ClaimBody.make(
-                content=response,
-                generation=generation.event_id,
-                parents=tuple(DeclaredParent.make(entry=parent, ppm=ppm) for parent, ppm in parents),
-                span=ByteRange.make(start=0, stop=len(text)),
-            ),
+        claim = claim_of(
+            self._author,
+            generation.event_id,
+            response,
+            (0, len(text)),
+            {entry_ids[parent.key]: parent.ppm for parent in entry.declared},
+            derived=True,
         )
         return [generation, claim], [
             RecordedPart(
@@ -197,28 +182,9 @@ class ScenarioRecorder:
         ]
 
 
-def context_regions(prompt: AssembledPrompt, entry_ids: dict[str, str]) -> tuple[ContextRegion, ...]:
-    """The regions of a prompt as the ledger records them; every entry's line is a unit of its own."""
-    units: dict[str, int] = {}
-    for region in prompt.regions:
-        if region.key is not None:
-            units.setdefault(region.key, len(units))
+def context_spans(prompt: AssembledPrompt, entry_ids: dict[str, str]) -> tuple[ContextSpan, ...]:
+    """The regions of a prompt as a model call states them; every entry's line is ablated alone."""
     return tuple(
-        ContextRegion.make(
-            entry=None if region.key is None else entry_ids[region.key],
-            token_start=region.start,
-            token_stop=region.stop,
-            unit=None if region.key is None else units[region.key],
-        )
+        ContextSpan(None if region.key is None else entry_ids[region.key], region.start, region.stop)
         for region in prompt.regions
     )
-
-
-def pack_tokens(ids: Sequence[int]) -> bytes:
-    """Token ids as unsigned 32-bit little-endian integers."""
-    return struct.pack(f"<{len(ids)}I", *ids)
-
-
-def unpack_tokens(data: bytes) -> tuple[int, ...]:
-    """Token ids from :func:`pack_tokens`."""
-    return struct.unpack(f"<{len(data) // 4}I", data)

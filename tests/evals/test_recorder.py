@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evals.prompts import SYSTEM
-from evals.recorder import ORACLE, ScenarioRecorder, pack_tokens, unpack_tokens
+from evals.recorder import ORACLE, ScenarioRecorder
 from evals.scenarios import generate
 from ledger_core.belief.fold import fold
 from ledger_core.belief.policies import SEED_V4_CLUSTERS
+from ledger_core.kernel.tokens import unpack_tokens
 from ledger_core.stores.verify import verify
 from tests.evals.byte_model import WEIGHTS, byte_model, open_memory, shown
 
@@ -182,12 +181,3 @@ def test_what_the_model_would_have_said_before_the_value_does_not_count(tmp_path
     model = Rephrasing(byte_model(tmp_path).files)
     parts = ScenarioRecorder(ledger, model).record(PLANTED)
     assert [p.free_continuation_differs for p in parts if p.part.startswith("generation/")] == [False]
-
-
-@given(st.lists(st.integers(0, 2**32 - 1), max_size=20))
-def test_token_ids_survive_packing(ids):
-    assert list(unpack_tokens(pack_tokens(ids))) == ids
-
-
-def test_packed_ids_are_little_endian_words():
-    assert pack_tokens([1, 258]) == b"\x01\0\0\0\x02\x01\0\0"
