@@ -16,9 +16,12 @@ from evals.scenarios.families import FAMILIES
 from evals.trials import Outcome
 from ledger_core.belief.state import Tier
 from ledger_core.connectors.formats import FORMATS
+from ledger_core.harness.checking import Outcome as CheckOutcome
+from ledger_core.kernel.errors import ProviderError
 from ledger_core.kernel.statements.measurement import MeasurementFlag
 from ledger_core.kernel.statements.sealing import AuditOutcome
 from ledger_core.stores.verify import DivergenceKind
+from ledger_core.verification.adjudication import Ground
 from pipelines import settings
 from pipelines.cli.app import app
 from pipelines.errors import ExitCode
@@ -112,6 +115,9 @@ def test_generated_parts_say_what_the_code_says(block):
         ("docs/ledger.md", DivergenceKind),
         ("docs/belief.md", get_args(Tier)),
         ("docs/belief.md", get_args(AuditOutcome)),
+        ("docs/verification.md", get_args(Ground)),
+        ("docs/verification.md", get_args(CheckOutcome)),
+        ("docs/verification.md", [error.__name__ for error in ProviderError.__subclasses__()]),
         ("docs/attribution.md", get_args(Verdict)),
         ("docs/attribution.md", get_args(Result)),
         ("docs/attribution.md", get_args(LabelName)),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ledger_core.verification.answers import Answer, Span, read_answer
 from tests.ledger_core.verification.fakes import says
@@ -91,3 +94,25 @@ def test_a_quote_that_is_not_there_word_for_word_decides_nothing(relation, quote
 
 def test_an_answer_that_was_cut_off_counts_for_nothing_however_whole_it_looks():
     assert read(json.dumps(OBJECT), ended=False) == "cut"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=60), st.text(max_size=40), st.text(max_size=40))
+def test_nothing_a_model_says_is_an_error(said, a, b):
+    assert isinstance(read_answer(said, ended=True, a=a, b=b), Answer | str)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data(), st.sampled_from(["contradict", "support"]))
+def test_a_span_holds_exactly_the_words_that_were_quoted(data, relation):
+    records = [data.draw(st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)) for _ in range(2)]
+    quotes = []
+    for record in records:
+        start = data.draw(st.integers(0, len(record) - 1))
+        quotes.append(record[start : data.draw(st.integers(start + 1, len(record)))])
+    found = read_answer(says(relation, *quotes), ended=True, a=records[0], b=records[1])
+    if all(re.search(r"\w", quote) for quote in quotes):
+        spans = found.quotes
+        assert [r.encode()[s.start : s.stop].decode() for r, s in zip(records, spans, strict=True)] == quotes
+    else:
+        assert found == "not_verbatim"
