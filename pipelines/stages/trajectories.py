@@ -20,10 +20,10 @@ from attribution.trajectory import (
     foreign_trajectory,
 )
 from evals.prompts import TEMPLATE as NOTES_TEMPLATE
-from evals.recorder import unpack_tokens
 from evals.scenarios import decode_scenario
 from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.statements.generation import GenerationRecorded
+from ledger_core.kernel.tokens import unpack_tokens
 from ledger_core.stores.ledger import Ledger
 from pipelines.lake import read_table
 from pipelines.plan import EVALUATION_TENANT
