@@ -17,7 +17,7 @@ from ledger_core.kernel.records import Record
 from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.types import ContractId, Count, Digest, ForeignName, Timestamp
 from ledger_core.stores.files import FileLock
-from pipelines.errors import PlanError
+from pipelines.errors import PlanError, UsageError
 
 EVALUATION_TENANT = "eval"
 
@@ -179,7 +179,8 @@ def find(home: Path, beginning: str | None) -> Run:
     """The run whose digest begins with ``beginning``; None: the latest.
 
     Raises:
-        PlanError: there is none, or more than one.
+        UsageError: there are several.
+        PlanError: there is none.
     """
     if beginning is None:
         found = latest(home)
@@ -187,6 +188,11 @@ def find(home: Path, beginning: str | None) -> Run:
             raise PlanError(f"no run below {home} yet; `veritas run` starts one")
         return found
     folders = sorted(path.parent for path in (home / "runs").glob(f"{beginning}*/run-state.json"))
-    if len(folders) != 1:
-        raise PlanError(f"{len(folders)} runs below {home} begin with {beginning!r}; give more of the digest")
+    if len(folders) > 1:
+        named = ", ".join(folder.name[:16] for folder in folders)
+        raise UsageError(f"{beginning!r} is the beginning of {len(folders)} runs ({named}); give more of the digest")
+    if not folders:
+        known = sorted(path.parent.name[:12] for path in (home / "runs").glob("*/run-state.json"))
+        way_out = f"there are {', '.join(known)}" if known else "`veritas run` starts one"
+        raise PlanError(f"no run below {home} begins with {beginning!r}; {way_out}")
     return Run(read_state(folders[0] / "run-state.json"), folders[0], resumed=True)

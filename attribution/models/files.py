@@ -44,6 +44,8 @@ class ModelFiles:
     """SHA-256 of the GGUF file, or of the ``sha256sum``-style listing of configuration and safetensors."""
     tokenizer_digest: DigestHex
     """SHA-256 of ``tokenizer.json``."""
+    file_name: str
+    """Of the weights as they are distributed: the GGUF file, or the safetensors of a folder; never a converted copy."""
     quantisation: str
     """How the weights are stored at the source and what they became on loading."""
 
@@ -102,5 +104,6 @@ def local_files(path: Path) -> ModelFiles:
         path=path,
         weights_digest=sha256_listing([config, *weights]),
         tokenizer_digest=sha256_file(tokenizer),
+        file_name=weights[0].name if len(weights) == 1 else f"{weights[0].name} and {len(weights) - 1} more",
         quantisation=f"safetensors, {json.loads(config.read_bytes()).get('dtype', 'dtype not stated')}",
     )

@@ -80,6 +80,7 @@ def _from_gguf(name: str, gguf: Path, cache: Path) -> ModelFiles:
         path=folder,
         weights_digest=sha256_file(gguf),
         tokenizer_digest=sha256_file(folder / "tokenizer.json"),
+        file_name=gguf.name,
         quantisation=quantisation_of(folder),
     )
 

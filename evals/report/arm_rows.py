@@ -16,8 +16,7 @@ from evals.metrics import (
     group_by,
     measure,
 )
-from evals.report import commands
-from evals.report.commands import BOTH
+from evals.report.commands import BOTH, Recompute
 from evals.report.data import (
     AccountingRow,
     ArmRow,
@@ -48,7 +47,7 @@ CHANGES = (("1", "2"), ("2k", "2"), ("2m", "2"), ("2", "3"))
 POOLED = ("mixed-parents", "null")
 """Families whose variants are one population: each variant has only one kind of claim."""
 
-_TRUE_PREMISES = ("mixed-parents",)
+TRUE_PREMISES = ("mixed-parents",)
 """Families in which the question is not always about what was retracted, so that no answer "persists"."""
 
 _PLANTED = "planted-premise"
@@ -93,7 +92,7 @@ def _population(record: TrialRecord) -> str:
     return "any" if record.family in POOLED else record.variant
 
 
-def accounting_rows(records: Iterable[TrialRecord]) -> tuple[AccountingRow, ...]:
+def accounting_rows(records: Iterable[TrialRecord], recompute: Recompute) -> tuple[AccountingRow, ...]:
     """Where the planned trials of each family and arm went."""
     groups = group_by(records, lambda r: (r.family, r.arm))
     rows = []
@@ -108,26 +107,29 @@ def accounting_rows(records: Iterable[TrialRecord]) -> tuple[AccountingRow, ...]
                 errored=found.errored,
                 unscored=found.unscored,
                 retried=found.retried,
-                command=commands.outcomes({"family": family}, arm),
+                command=recompute.outcomes({"family": family}, arm),
             )
         )
     return tuple(rows)
 
 
-def metric_rows(found: Strata, criteria: Sequence[Criterion]) -> tuple[ArmRow, ...]:
+def metric_rows(found: Strata, criteria: Sequence[Criterion], recompute: Recompute) -> tuple[ArmRow, ...]:
     """Every metric that is defined for at least one arm of a population, with the thresholds of the given criteria."""
     rows: list[ArmRow] = []
     for stratum, arms in found.items():
         for metric in Metric:
-            if stratum.family in _TRUE_PREMISES and metric in (Metric.PERSISTENCE, Metric.SURVIVAL):
+            if stratum.family in TRUE_PREMISES and metric in (Metric.PERSISTENCE, Metric.SURVIVAL):
                 continue
             measured = {arm: measure(metric, trials) for arm, trials in arms.items()}
             measured = {arm: m for arm, m in measured.items() if m.valued or (metric in ANSWER_METRICS and m.missing)}
-            rows += [arm_row(stratum, arm, m, _deciding(criteria, stratum, metric, arm)) for arm, m in measured.items()]
+            rows += [
+                arm_row(stratum, arm, m, _deciding(criteria, stratum, metric, arm), recompute)
+                for arm, m in measured.items()
+            ]
     return tuple(rows)
 
 
-def arm_row(stratum: Stratum, arm: str, found: Measurement, part: Part | None) -> ArmRow:
+def arm_row(stratum: Stratum, arm: str, found: Measurement, part: Part | None, recompute: Recompute) -> ArmRow:
     """One measurement as a row."""
     return ArmRow(
         family=stratum.family,
@@ -145,7 +147,7 @@ def arm_row(stratum: Stratum, arm: str, found: Measurement, part: Part | None) -
         bounds=Estimate.of(found.bounds),
         threshold=part.threshold if part else None,
         threshold_direction=part.direction if part else None,
-        command=commands.measurement(found.metric, stratum.where(), arm),
+        command=recompute.measurement(found.metric, stratum.where(), arm),
     )
 
 
@@ -163,7 +165,7 @@ def _deciding(criteria: Sequence[Criterion], stratum: Stratum, metric: Metric, a
     return None
 
 
-def outcome_rows(found: Strata) -> tuple[OutcomeRow, ...]:
+def outcome_rows(found: Strata, recompute: Recompute) -> tuple[OutcomeRow, ...]:
     """How the answers of each arm on each population divide."""
     return tuple(
         OutcomeRow(
@@ -172,14 +174,14 @@ def outcome_rows(found: Strata) -> tuple[OutcomeRow, ...]:
             premise_order=stratum.premise_order,
             arm=arm,
             counts=tuple((outcome.value, sum(t.outcome is outcome for t in trials)) for outcome in Outcome),
-            command=commands.outcomes(stratum.where(), arm),
+            command=recompute.outcomes(stratum.where(), arm),
         )
         for stratum, arms in found.items()
         for arm, trials in arms.items()
     )
 
 
-def contrast_rows(found: Strata) -> tuple[ContrastRow, ...]:
+def contrast_rows(found: Strata, recompute: Recompute) -> tuple[ContrastRow, ...]:
     """Secondary contrasts on every population, Holm over all of them by the sign-flip p-value."""
     measured = [
         (stratum, left, right, contrast(metric, arms[left], arms[right]))
@@ -191,7 +193,7 @@ def contrast_rows(found: Strata) -> tuple[ContrastRow, ...]:
     measured = [row for row in measured if row[3].pairs]
     adjusted = holm([c.sign_flip for *_, c in measured])
     return tuple(
-        _contrast_row(stratum, left, right, c, Probability.of(p))
+        _contrast_row(stratum, left, right, c, Probability.of(p), recompute)
         for (stratum, left, right, c), p in zip(measured, adjusted, strict=True)
     )
 
@@ -203,7 +205,9 @@ def _contrasted(stratum: Stratum) -> Sequence[Metric]:
     return (Metric.PERSISTENCE, Metric.ACCURACY if stratum.variant == "base" else Metric.THIRD_VALUE)
 
 
-def _contrast_row(stratum: Stratum, left: str, right: str, found: Contrast, adjusted: Probability) -> ContrastRow:
+def _contrast_row(
+    stratum: Stratum, left: str, right: str, found: Contrast, adjusted: Probability, recompute: Recompute
+) -> ContrastRow:
     table = found.table if isinstance(found.table, PairedTable) else None
     cells = (table.both, table.left_only, table.right_only, table.neither) if table else (None,) * 4
     both, left_only, right_only, neither = (None if cell is None else round(cell) for cell in cells)
@@ -228,11 +232,11 @@ def _contrast_row(stratum: Stratum, left: str, right: str, found: Contrast, adju
         mcnemar=Probability.of(found.mcnemar),
         sign_flip=Probability.of(found.sign_flip),
         holm=adjusted,
-        command=commands.pairs(stratum.where(), left, right),
+        command=recompute.pairs(stratum.where(), left, right),
     )
 
 
-def change_tables(found: Strata) -> tuple[ChangeTable, ...]:
+def change_tables(found: Strata, recompute: Recompute) -> tuple[ChangeTable, ...]:
     """Outcome in one arm against outcome in another, on populations with a planted premise, orders pooled."""
     tables = []
     for stratum, arms in found.items():
@@ -240,11 +244,13 @@ def change_tables(found: Strata) -> tuple[ChangeTable, ...]:
             continue
         for left, right in CHANGES:
             if left in arms and right in arms:
-                tables.append(_change_table(stratum, left, right, arms))
+                tables.append(_change_table(stratum, left, right, arms, recompute))
     return tuple(tables)
 
 
-def _change_table(stratum: Stratum, left: str, right: str, arms: Mapping[str, Sequence[TrialRecord]]) -> ChangeTable:
+def _change_table(
+    stratum: Stratum, left: str, right: str, arms: Mapping[str, Sequence[TrialRecord]], recompute: Recompute
+) -> ChangeTable:
     after = {trial.cell: trial.outcome for trial in arms[right]}
     moves = [(trial.outcome, after[trial.cell]) for trial in arms[left] if trial.cell in after]
     seen = [outcome for outcome in Outcome if any(outcome in move for move in moves)]
@@ -255,5 +261,5 @@ def _change_table(stratum: Stratum, left: str, right: str, arms: Mapping[str, Se
         right=right,
         outcomes=tuple(outcome.value for outcome in seen),
         counts=tuple(tuple(sum(move == (a, b) for move in moves) for b in seen) for a in seen),
-        command=commands.pairs(stratum.where(), left, right),
+        command=recompute.pairs(stratum.where(), left, right),
     )

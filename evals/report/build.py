@@ -10,7 +10,6 @@ from evals.errors import TrialError
 from evals.kill_criteria import Evaluation
 from evals.metrics import Measurement, group_by, value_of
 from evals.preregistration import in_population
-from evals.report import commands
 from evals.report.arm_rows import (
     Stratum,
     accounting_rows,
@@ -22,9 +21,11 @@ from evals.report.arm_rows import (
     outcome_rows,
     strata,
 )
+from evals.report.commands import Recompute
 from evals.report.data import SCHEMA, ArmRow, ReportData
 from evals.report.evidence import Reading, Transcript
 from evals.report.inputs import ReportInputs, ScenarioFacts
+from evals.report.survival import survival_rows
 from evals.report.verdict_rows import criterion_rows, refusal_rows
 from evals.trials import TrialRecord, in_order
 
@@ -41,39 +42,44 @@ def build_report(evaluation: Evaluation, records: Iterable[TrialRecord], inputs:
         trials = ()
     found = strata(trials)
     book = evaluation.registration.book
+    recompute = Recompute(inputs.identity.run, inputs.identity.evaluate)
+    folds = {fact.scenario_id: fact.folds for fact in inputs.facts}
     return ReportData(
         schema=SCHEMA,
         identity=inputs.identity,
         headline=evaluation.headline,
         exit_code=evaluation.exit_code,
-        competence=_competence(evaluation),
+        competence=_competence(evaluation, recompute),
         competence_threshold=book.competence.threshold_ppm / MILLION,
-        criteria=criterion_rows(evaluation),
+        criteria=criterion_rows(evaluation, recompute),
         refused=refusal_rows(evaluation),
         provenance=inputs.provenance,
-        accounting=accounting_rows(trials),
-        arms=metric_rows(found, [entry.criterion for entry in evaluation.registration.admitted]),
-        outcomes=outcome_rows(found),
-        contrasts=contrast_rows(found),
-        changes=change_tables(found),
+        accounting=accounting_rows(trials, recompute),
+        arms=metric_rows(found, [entry.criterion for entry in evaluation.registration.admitted], recompute),
+        outcomes=outcome_rows(found, recompute),
+        contrasts=contrast_rows(found, recompute),
+        changes=change_tables(found, recompute),
+        survival=survival_rows(trials, folds, recompute),
         persisted=inputs.persisted,
         cascades=inputs.cascades,
         stability=inputs.stability,
         what_if=inputs.what_if,
-        transcripts=_transcripts(evaluation, trials, inputs),
+        transcripts=_transcripts(evaluation, trials, inputs, recompute),
     )
 
 
-def _competence(evaluation: Evaluation) -> ArmRow | None:
+def _competence(evaluation: Evaluation, recompute: Recompute) -> ArmRow | None:
     found: Measurement | None = evaluation.competence
     if found is None or not found.accounting.planned:
         return None
     rule = evaluation.registration.book.competence
     stratum = Stratum(family=rule.family, variant="any", premise_order="none")
-    return arm_row(stratum, rule.arm, found, None)
+    return arm_row(stratum, rule.arm, found, None, recompute)
 
 
-def _transcripts(evaluation: Evaluation, trials: Sequence[TrialRecord], inputs: ReportInputs) -> tuple[Transcript, ...]:
+def _transcripts(
+    evaluation: Evaluation, trials: Sequence[TrialRecord], inputs: ReportInputs, recompute: Recompute
+) -> tuple[Transcript, ...]:
     """Every scenario that was read through more than one arm, most disagreement first, then by name."""
     facts = {fact.scenario_id: fact for fact in inputs.facts}
     prompts = {(p.scenario_id, p.variant, p.premise_order, p.arm): p.prompt for p in inputs.prompts}
@@ -83,7 +89,7 @@ def _transcripts(evaluation: Evaluation, trials: Sequence[TrialRecord], inputs: 
     ).items():
         if len({trial.arm for trial in members}) > 1:
             shown = {arm: prompts.get((scenario_id, variant, order, arm)) for arm in {t.arm for t in members}}
-            built.append(_transcript(evaluation, members, facts.get(scenario_id), shown))
+            built.append(_transcript(evaluation, members, facts.get(scenario_id), shown, recompute))
     return tuple(
         sorted(built, key=lambda t: (-t.disagreement, -len(t.decides), t.scenario_id, t.variant, t.premise_order))
     )
@@ -94,6 +100,7 @@ def _transcript(
     members: Sequence[TrialRecord],
     facts: ScenarioFacts | None,
     prompts: dict[str, str | None],
+    recompute: Recompute,
 ) -> Transcript:
     first = members[0]
     ranked = sorted((t for t in members if t.repeat == first.repeat), key=lambda t: arm_rank(t.arm))
@@ -124,7 +131,7 @@ def _transcript(
             )
             for trial in ranked
         ),
-        command=commands.transcript(first.scenario_id),
+        command=recompute.transcript(first.scenario_id),
     )
 
 

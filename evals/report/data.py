@@ -16,7 +16,7 @@ from evals.report.evidence import Cascade, PersistedRow, StabilityRow, Transcrip
 from evals.report.fields import Count, Number, Row, Text, VerdictName
 from evals.statistics import Interval, PValue, Undefined
 
-SCHEMA = "veritas-report-v1"
+SCHEMA = "veritas-report-v2"
 
 
 class Estimate(Row):
@@ -68,8 +68,10 @@ class ModelIdentity(Row):
 
     name: Text
     file: Text
+    """Name of the file that holds the weights as they are distributed, never of a converted copy."""
     quantisation: Text
     digest: Text
+    """SHA-256 of that file; of a folder, of the listing of its weights and configuration."""
     dtype: Text
     decoding: Text
 
@@ -78,6 +80,10 @@ class Identity(Row):
     """What was run, in names and digests that do not depend on when or where."""
 
     title: Text
+    run: Text
+    """Beginning of the project that holds the run's ledger and tables: ``run-`` and digits of the plan's digest."""
+    evaluate: Text
+    """The command that does and judges the run again."""
     agent: Text
     generator_version: Text
     policy: Text
@@ -108,7 +114,7 @@ class PartRow(Row):
     complete: Count
     incomplete: Count
     wordings: Count
-    power: Number
+    power_at_least: Number
     """At the smallest effect of interest with every wording counted once."""
     interval: Estimate
     pessimistic: Estimate
@@ -131,7 +137,8 @@ class CriterionRow(Row):
     population: Text
     errors: Text
     alpha: Number
-    power: Number
+    power_at_least: Number
+    """What the powers of the parts leave certain whatever their dependence (Fréchet); often 0, which says nothing."""
     parts: tuple[PartRow, ...]
     reasons: tuple[Text, ...]
     command: Text
@@ -193,6 +200,29 @@ class OutcomeRow(Row):
     command: Text
 
 
+class SurvivalRow(Row):
+    """In how many answers of one arm a correction still decides after so many folds; one point of its curve."""
+
+    family: Text
+    variants: tuple[Text, ...]
+    """Variants of the family that fold so often."""
+    arm: Text
+    folds: Count
+    """Compactions between the last correction and the question."""
+    events: Count
+    valued: Count
+    missing: Count
+    clusters: Count
+    pointwise: Estimate
+    """Over wordings, this point alone."""
+    band: Estimate
+    """Over wordings, simultaneous over the points of the arm's curve (Bonferroni), missing trials at both extremes."""
+    in_context: Count
+    """Trials that showed the model a correction; reported, never tested."""
+    in_context_known: Count
+    command: Text
+
+
 class ContrastRow(Row):
     """A paired comparison left − right; secondary, Holm-adjusted over all rows of the report."""
 
@@ -234,7 +264,7 @@ class ChangeTable(Row):
 class ReportData(Row):
     """Everything the report prints."""
 
-    schema_name: Literal["veritas-report-v1"] = Field(alias="schema")
+    schema_name: Literal["veritas-report-v2"] = Field(alias="schema")
     identity: Identity
     headline: Text
     exit_code: int
@@ -248,6 +278,7 @@ class ReportData(Row):
     outcomes: tuple[OutcomeRow, ...]
     contrasts: tuple[ContrastRow, ...]
     changes: tuple[ChangeTable, ...]
+    survival: tuple[SurvivalRow, ...]
     persisted: tuple[PersistedRow, ...]
     cascades: tuple[Cascade, ...]
     stability: tuple[StabilityRow, ...]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from evals.report.fields import Belief, Count, Number, Row, Text
+from evals.report.fields import Belief, Count, GateName, Number, Row, Text
 
 
 class PersistedRow(Row):
@@ -46,7 +46,8 @@ class CascadeNode(Row):
 class CascadeEdge(Row):
     """A dependence along which the retraction may pass."""
 
-    parent: Text
+    parents: tuple[Text, ...]
+    """Several of them are joint support: the child loses only what all of them lose."""
     child: Text
     ppm: Annotated[int, Field(ge=0, le=1_000_000)]
     basis: Literal["declared", "measured"]
@@ -66,7 +67,9 @@ class Cascade(Row):
 class StabilityRow(Row):
     """One claim under one gate; a figure the gate does not use, or could not compute, is ``None``."""
 
-    gate: Text
+    gate: GateName
+    ledger: Text
+    """``tenant/project`` of the claim's ledger; a run's project is cut to the beginning that its folder is named by."""
     subject: Text
     """Scenario or transcript and claim, for the reader."""
     claim_id: Text

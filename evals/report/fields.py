@@ -20,6 +20,7 @@ Count = Annotated[int, Field(ge=0)]
 Belief = Annotated[int, Field(ge=0, le=1_000_000_000)]
 """Parts of 10⁹, as the fold computes them."""
 VerdictName = Literal["PASS", "INCONCLUSIVE", "KILL", "INVALID"]
+GateName = Literal["cuts-v1", "seed-v4"]
 
 
 class Row(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from evals.report.charts import INK, MUTED
-from evals.report.evidence import Cascade, CascadeNode
+from evals.report.evidence import Cascade, CascadeEdge, CascadeNode
 from evals.report.svg import mark, picture, titled, words
 
 UNIT = 1_000_000_000
@@ -15,6 +15,9 @@ _GAP_X = 70.0
 _GAP_Y = 16.0
 _LABEL = 23
 """Characters of a label that fit a box."""
+
+Places = dict[str, tuple[float, float]]
+"""Entry -> upper left corner of its box."""
 
 
 def cascade_graph(cascade: Cascade, *, identity: str) -> Markup:
@@ -27,16 +30,24 @@ def cascade_graph(cascade: Cascade, *, identity: str) -> Markup:
     }
     width = 20 + len(columns) * _BOX + max(0, len(columns) - 1) * _GAP_X
     height = 20 + max((len(column) for column in columns), default=0) * (_TALL + _GAP_Y)
-    marks = [_edge(place, edge.parent, edge.child, edge.ppm, edge.basis) for edge in cascade.edges]
+    marks = [_edge(place, edge) for edge in cascade.edges]
     marks += [_box(node, *place[node.entry_id]) for column in columns for node in column]
     spoken = "; ".join(
         f"{node.label}: belief {node.belief_before / UNIT:.2f} before, {node.belief_after / UNIT:.2f} after"
         + (", retracted" if node.retracted else ", invalidated" if node.invalidated else "")
         for node in cascade.nodes
     )
+    spoken += "".join(_spoken(cascade, edge) for edge in cascade.edges if len(edge.parents) > 1)
     return picture(
         marks, width=max(width, 220.0), height=height, identity=identity, title=cascade.title, text=spoken or "no entry"
     )
+
+
+def _spoken(cascade: Cascade, edge: CascadeEdge) -> str:
+    """Joint support in words: a picture shows it by where curves meet."""
+    labels = {node.entry_id: node.label for node in cascade.nodes}
+    parents = " and ".join(labels.get(parent, parent) for parent in edge.parents)
+    return f"; {labels.get(edge.child, edge.child)} rests on {parents} only together"
 
 
 def _columns(cascade: Cascade) -> list[list[CascadeNode]]:
@@ -44,45 +55,63 @@ def _columns(cascade: Cascade) -> list[list[CascadeNode]]:
     depth = {node.entry_id: 0 for node in cascade.nodes}
     for _ in cascade.nodes:
         for edge in cascade.edges:
-            if edge.parent in depth and edge.child in depth:
-                depth[edge.child] = max(depth[edge.child], min(depth[edge.parent] + 1, len(depth) - 1))
+            for parent in edge.parents:
+                if parent in depth and edge.child in depth:
+                    depth[edge.child] = max(depth[edge.child], min(depth[parent] + 1, len(depth) - 1))
     columns: list[list[CascadeNode]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
     for node in cascade.nodes:
         columns[depth[node.entry_id]].append(node)
     return [column for column in columns if column]
 
 
-def _edge(place: dict[str, tuple[float, float]], parent: str, child: str, ppm: int, basis: str) -> str:
-    if parent not in place or child not in place:
+def _edge(place: Places, edge: CascadeEdge) -> str:
+    """A curve from parent to child; joint support runs through a dot, from which one weighted curve goes on."""
+    known = [place[parent] for parent in edge.parents if parent in place]
+    if not known or edge.child not in place:
         return ""
-    (x1, y1), (x2, y2) = place[parent], place[child]
-    start, end = (x1 + _BOX, y1 + _TALL / 2), (x2, y2 + _TALL / 2)
+    x, y = place[edge.child]
+    share = edge.ppm / 1_000_000
+    drawn: dict[str, str | float] = {
+        "fill": "none",
+        "stroke": "#515c6d",
+        "stroke_width": 0.8 + 2.2 * share,
+        "stroke_dasharray": "none" if edge.basis == "measured" else "5 4",
+    }
+    starts = [(left + _BOX, top + _TALL / 2) for left, top in known]
+    end = (x, y + _TALL / 2)
+    marks = []
+    if len(edge.parents) > 1:
+        # Beside the child, where the curves of no other edge begin or end.
+        dot = (x - _GAP_X / 3, (sum(top for _, top in starts) / len(starts) + end[1]) / 2)
+        marks += [_curve(start, dot, drawn) for start in starts]
+        marks.append(mark("circle", cx=dot[0], cy=dot[1], r=4.5, fill="#515c6d"))
+        starts = [dot]
+    marks += [_curve(start, end, drawn) for start in starts]
+    ((from_x, from_y),) = starts
+    marks.append(
+        words(
+            f"{100 * share:.0f} %",
+            x=(from_x + end[0]) / 2,
+            y=(from_y + end[1]) / 2 - 5,
+            text_anchor="middle",
+            fill=MUTED,
+            font_size=11,
+            stroke="#ffffff",
+            stroke_width=4.0,
+            paint_order="stroke",
+        )
+    )
+    together = f", {len(edge.parents)} entries only together" if len(edge.parents) > 1 else ""
+    return titled("".join(marks), f"{edge.basis} edge, weight {100 * share:.0f} %{together}")
+
+
+def _curve(start: tuple[float, float], end: tuple[float, float], drawn: dict[str, str | float]) -> str:
     bend = (end[0] - start[0]) / 2
     path = (
         f"M{start[0]:.1f},{start[1]:.1f} C{start[0] + bend:.1f},{start[1]:.1f} "
         f"{end[0] - bend:.1f},{end[1]:.1f} {end[0]:.1f},{end[1]:.1f}"
     )
-    share = ppm / 1_000_000
-    line = mark(
-        "path",
-        d=path,
-        fill="none",
-        stroke="#515c6d",
-        stroke_width=0.8 + 2.2 * share,
-        stroke_dasharray="none" if basis == "measured" else "5 4",
-    )
-    note = words(
-        f"{100 * share:.0f} %",
-        x=(start[0] + end[0]) / 2,
-        y=(start[1] + end[1]) / 2 - 5,
-        text_anchor="middle",
-        fill=MUTED,
-        font_size=11,
-        stroke="#ffffff",
-        stroke_width=4.0,
-        paint_order="stroke",
-    )
-    return titled(line + note, f"{basis} edge, weight {100 * share:.0f} %")
+    return mark("path", d=path, **drawn)
 
 
 def _box(node: CascadeNode, x: float, y: float) -> str:

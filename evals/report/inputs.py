@@ -6,7 +6,7 @@ from pydantic import Field
 
 from evals.report.data import Identity, ProvenanceRow
 from evals.report.evidence import Cascade, PersistedRow, StabilityRow, WhatIfRow
-from evals.report.fields import Row, Text
+from evals.report.fields import Count, Row, Text
 
 
 class ScenarioFacts(Row):
@@ -16,6 +16,8 @@ class ScenarioFacts(Row):
     question: Text
     false_value: Text | None
     true_value: Text | None
+    folds: Count | None
+    """Compactions between the last correction and the question; ``None`` where nothing is corrected."""
 
 
 class PromptText(Row):

@@ -19,6 +19,7 @@ SECTIONS = (
     ("provenance", "Oracle and real"),
     ("arms", "The arms"),
     ("changes", "Paired changes"),
+    ("survival", "Survival"),
     ("persisted", "Persisted falsehoods"),
     ("cascades", "Cascades"),
     ("what-if", "What if"),
@@ -53,7 +54,6 @@ def render_html(data: ReportData) -> str:
     )
     environment.globals.update(
         anchor=Anchors(),
-        attribution=commands.causes,
         belief=lambda parts: text.number(parts / 1_000_000_000, 3),
         count=text.count,
         graph_of=view.graph_of,
@@ -65,7 +65,9 @@ def render_html(data: ReportData) -> str:
         part_chart=view.part_chart,
         percent=text.percent,
         points=text.points,
+        power_of=view.power_of,
         population_title=view.population_title,
+        recompute=commands.Recompute(data.identity.run, data.identity.evaluate),
         short=text.short,
         span=lambda found, show: text.span(found.low, found.high, show),
         why=commands.why,
@@ -82,6 +84,7 @@ def render_html(data: ReportData) -> str:
         totals=_totals(data),
         contrasts=view.contrasts(data),
         gates=view.gates(data.stability),
+        survival=view.survival(data),
     )
 
 

@@ -17,6 +17,7 @@ from evals.report.data import (
     PartRow,
     RefusalRow,
     ReportData,
+    SurvivalRow,
 )
 from evals.report.evidence import Cascade, PersistedRow, StabilityRow, Transcript, WhatIfRow
 from evals.report.fields import Row
@@ -32,6 +33,7 @@ TABLES: dict[str, tuple[type[Row], Callable[[ReportData], Sequence[Row]]]] = {
     "outcomes": (OutcomeRow, lambda data: data.outcomes),
     "contrasts": (ContrastRow, lambda data: data.contrasts),
     "changes": (ChangeTable, lambda data: data.changes),
+    "survival": (SurvivalRow, lambda data: data.survival),
     "persisted": (PersistedRow, lambda data: data.persisted),
     "cascades": (Cascade, lambda data: data.cascades),
     "stability": (StabilityRow, lambda data: data.stability),

@@ -5,16 +5,16 @@ from __future__ import annotations
 from evals.criteria import MILLION
 from evals.kill_criteria import CriterionResult, Evaluation, PartResult
 from evals.metrics import Contrast, Measurement
-from evals.report import commands
+from evals.report.commands import Recompute
 from evals.report.data import CriterionRow, Estimate, PartRow, Probability, RefusalRow
 from evals.statistics import Undefined
 
 _PROPORTION = Undefined("a proportion has no paired test")
 
 
-def criterion_rows(evaluation: Evaluation) -> tuple[CriterionRow, ...]:
+def criterion_rows(evaluation: Evaluation, recompute: Recompute) -> tuple[CriterionRow, ...]:
     """Registered criteria in the order of the book."""
-    return tuple(_criterion(result) for result in evaluation.results)
+    return tuple(_criterion(result, recompute) for result in evaluation.results)
 
 
 def refusal_rows(evaluation: Evaluation) -> tuple[RefusalRow, ...]:
@@ -25,7 +25,7 @@ def refusal_rows(evaluation: Evaluation) -> tuple[RefusalRow, ...]:
     )
 
 
-def _criterion(result: CriterionResult) -> CriterionRow:
+def _criterion(result: CriterionResult, recompute: Recompute) -> CriterionRow:
     criterion = result.registered.criterion
     return CriterionRow(
         id=criterion.id,
@@ -36,20 +36,20 @@ def _criterion(result: CriterionResult) -> CriterionRow:
         population=criterion.population,
         errors=criterion.errors,
         alpha=criterion.alpha_ppm / MILLION,
-        power=result.registered.power_ppm / MILLION,
-        parts=tuple(_part(part) for part in result.parts),
+        power_at_least=result.registered.power_ppm / MILLION,
+        parts=tuple(_part(part, recompute) for part in result.parts),
         reasons=result.reasons,
-        command=commands.EVALUATE,
+        command=recompute.evaluate,
     )
 
 
-def _part(result: PartResult) -> PartRow:
+def _part(result: PartResult, recompute: Recompute) -> PartRow:
     registered, part = result.registered, result.registered.part
     where = {"family": part.family, "variant": part.variant, "premise_order": part.order}
     command = (
-        commands.measurement(part.metric, where, part.left)
+        recompute.measurement(part.metric, where, part.left)
         if part.right is None
-        else commands.pairs(where, part.left, part.right)
+        else recompute.pairs(where, part.left, part.right)
     )
     closed = newcombe = Estimate.of(None)
     mcnemar = Probability.of(_PROPORTION)
@@ -70,7 +70,7 @@ def _part(result: PartResult) -> PartRow:
         complete=result.complete,
         incomplete=result.incomplete,
         wordings=registered.wordings,
-        power=registered.power_ppm / MILLION,
+        power_at_least=registered.power_ppm / MILLION,
         interval=Estimate.of(result.interval),
         pessimistic=Estimate.of(result.pessimistic),
         optimistic=Estimate.of(result.optimistic),

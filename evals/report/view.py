@@ -13,9 +13,20 @@ from markupsafe import Markup
 from evals.report.anchors import slug
 from evals.report.arm_rows import arm_rank
 from evals.report.charts import Dot, Goal, Line, Scale, forest, outcome_bars
-from evals.report.commands import BOTH
-from evals.report.data import ArmRow, ContrastRow, CriterionRow, Estimate, OutcomeRow, PartRow, ReportData
+from evals.report.commands import BOTH, gate
+from evals.report.curves import Curve, Point, panels
+from evals.report.data import (
+    ArmRow,
+    ContrastRow,
+    CriterionRow,
+    Estimate,
+    OutcomeRow,
+    PartRow,
+    ReportData,
+    SurvivalRow,
+)
 from evals.report.evidence import Cascade, PersistedRow, StabilityRow
+from evals.report.fields import GateName
 from evals.report.graph import cascade_graph
 from evals.report.text import percent, points
 
@@ -76,12 +87,23 @@ class ContrastBlock:
 class GateSummary:
     """One gate over all claims."""
 
-    gate: str
+    gate: GateName
     claims: int
     decisions: tuple[tuple[str, int], ...]
     edges: int
     median_rho: float | None
     passes: int
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurvivalBlock:
+    """The survival curves of one family, an arm each."""
+
+    key: str
+    title: str
+    chart: Markup
+    rows: tuple[SurvivalRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,16 +203,17 @@ def contrasts(data: ReportData) -> tuple[ContrastBlock, ...]:
 def gates(rows: Iterable[StabilityRow]) -> tuple[GateSummary, ...]:
     """Every gate over the claims it judged."""
     summaries = []
-    for gate, members in _grouped(rows, lambda r: r.gate):
+    for name, members in _grouped(rows, lambda r: r.gate):
         rhos = [row.rho for row in members if row.rho is not None]
         summaries.append(
             GateSummary(
-                gate=gate,
+                gate=name,
                 claims=len(members),
                 decisions=tuple(sorted(Counter(row.decision for row in members).items())),
                 edges=sum(row.edges for row in members),
                 median_rho=statistics.median(rhos) if rhos else None,
                 passes=sum(row.passes for row in members),
+                command=gate(name, dict.fromkeys(row.ledger for row in members)),
             )
         )
     return tuple(summaries)
@@ -204,6 +227,47 @@ def causes(rows: Iterable[PersistedRow]) -> tuple[CauseSummary, ...]:
         answers = {(row.scenario_id, row.variant, row.premise_order) for row in members}
         summaries.append(CauseSummary(arm=arm, answers=len(answers), roles=tuple(sorted(roles.items()))))
     return tuple(sorted(summaries, key=lambda s: arm_rank(s.arm)))
+
+
+def survival(data: ReportData) -> tuple[SurvivalBlock, ...]:
+    """Survival curves by family."""
+    blocks = []
+    for family, rows in _grouped(data.survival, lambda r: r.family):
+        title = FAMILIES.get(family, family.replace("-", " ").capitalize())
+        curves = [
+            Curve(label=f"arm {arm}", points=tuple(_point(row) for row in members))
+            for arm, members in _grouped(rows, lambda r: r.arm)
+        ]
+        key = slug("survival-curves", family)
+        chart = panels(
+            curves,
+            identity=slug("chart", key),
+            title=f"{title}: share of answers that a correction decides, by folds since, simultaneous 95 % bands",
+            series=("a correction decides the answer", "a correction is in view"),
+        )
+        blocks.append(SurvivalBlock(key=key, title=title, chart=chart, rows=tuple(rows)))
+    return tuple(blocks)
+
+
+def _point(row: SurvivalRow) -> Point:
+    in_view = row.in_context / row.in_context_known if row.in_context_known else None
+    return Point(folds=row.folds, share=row.band.estimate, low=row.band.low, high=row.band.high, beside=in_view)
+
+
+def power_of(criterion: CriterionRow) -> str:
+    """The power of a whole criterion in words: between what its parts leave certain and the least of theirs."""
+    least = min(part.power_at_least for part in criterion.parts)
+    tail = "at the smallest effect of interest, with every wording counted once"
+    if criterion.power_at_least > 0:
+        return (
+            f"between {percent(criterion.power_at_least)} and {percent(least)} {tail}; the range is what the dependence "
+            "of the bounds leaves open"
+        )
+    missing = " + ".join(percent(1 - part.power_at_least) for part in criterion.parts)
+    return (
+        f"at most {percent(least)} {tail}; no lower limit is known, because the chances that a bound is missed ({missing}) "
+        "add up to all, and may exclude each other"
+    )
 
 
 def graph_of(cascade: Cascade, place: int) -> Markup:

@@ -103,7 +103,13 @@ def read_table(folder: Path, name: str) -> list[dict[str, Any]]:
         raise LakeError(f"{path} cannot be read ({error}); delete it and materialise it again") from error
     rows: list[dict[str, Any]] = data.to_pylist()
     recorded = (data.schema.metadata or {}).get(_ROOT_KEY, b"").decode()
-    if recorded != row_root(TABLES[name], rows):
+    try:
+        found = row_root(TABLES[name], rows)
+    except KeyError as error:
+        raise LakeError(
+            f"{path} has no column {error}: another version wrote it; the command that wrote it materialises it again"
+        ) from error
+    if recorded != found:
         raise LakeError(f"{path} does not hold the rows its root names; delete it and materialise it again")
     return rows
 

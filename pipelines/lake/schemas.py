@@ -215,6 +215,7 @@ TABLES: dict[str, Table] = {
                 ("high", NUMBER),
                 ("labels", TEXTS),
                 ("result", TEXT),
+                ("reason", TEXT),
                 ("text", TEXT),
             ),
         ),

@@ -44,7 +44,7 @@ def query(lake: Path, statement: str) -> tuple[list[str], list[tuple[Any, ...]]]
 
 
 def _create_views(connection: DuckDBPyConnection, lake: Path) -> None:
-    """One view per table that the lake holds for any scope."""
+    """One view per table that the lake holds for any scope; a column that an older file lacks is null there."""
     import duckdb
 
     found = False
@@ -57,7 +57,7 @@ def _create_views(connection: DuckDBPyConnection, lake: Path) -> None:
             connection.execute(
                 f"CREATE VIEW {name} AS SELECT split_part(filename, '/', -3) AS tenant, "  # noqa: S608 - names are ours
                 f"split_part(filename, '/', -2) AS project, * EXCLUDE (filename) "
-                f"FROM read_parquet('{pattern}', filename = true)",
+                f"FROM read_parquet('{pattern}', filename = true, union_by_name = true)",
             )
         except duckdb.Error as error:
             raise _damaged(lake, error) from error

@@ -11,7 +11,7 @@ from evals.trials import Outcome
 from ledger_core.kernel.statements import Scope
 from pipelines.lake import read_table
 from pipelines.progress import track
-from pipelines.stages.attribution import measurer
+from pipelines.stages.attribution import measurer, reason_of
 from pipelines.stages.replay import Rows
 from pipelines.stages.trials import scenario_logs
 from pipelines.workspace import Workspace
@@ -27,16 +27,20 @@ def answer_attribution_rows(at: Workspace, scope: Scope) -> Rows:
     with at.ledger(scope) as ledger:
         policy = ledger.policy()
         logs = {log.scenario.id: log for log in scenario_logs(at, scope, ledger)}
-    seen: set[str] = set()
-    chosen: list[dict[str, Any]] = []
-    for row in read_table(at.lake(scope), "trials"):
-        if row["outcome"] in PERSISTED and row["answer_ids"] and row["prompt_digest"] not in seen:
-            seen.add(row["prompt_digest"])
-            chosen.append(row)
     rows: Rows = []
-    for row in track(chosen[: at.run.plan.answers_measured], "Attributing persisted answers"):
+    chosen = measured_answers(read_table(at.lake(scope), "trials"), at.run.plan.answers_measured)
+    for row in track(chosen, "Attributing persisted answers"):
         rows.extend(_rows(at, logs[row["scenario"]], row, policy))
     return rows
+
+
+def measured_answers(trials: Rows, most: int) -> Rows:
+    """Of ``trials``, in order, the persisted answers that are attributed: one a prompt, ``most`` in all."""
+    first: dict[str, dict[str, Any]] = {}
+    for row in trials:
+        if row["outcome"] in PERSISTED and row["answer_ids"]:
+            first.setdefault(row["prompt_digest"], row)
+    return list(first.values())[:most]
 
 
 def _rows(at: Workspace, log: ScenarioLog, row: dict[str, Any], policy: Any) -> Rows:
@@ -55,6 +59,8 @@ def _rows(at: Workspace, log: ScenarioLog, row: dict[str, Any], policy: Any) -> 
         {str(event): scenario.entry(key).swap for key, event in log.entry_ids.items()},
     )
     (measured,) = measurer(at, trajectory).measure(trajectory, {})
+    edges = any(unit.verdict == "edge" for unit in measured.cuts.units)
+    reason = reason_of(measured.cuts, measured.floor, shown=edges)
     rows: Rows = []
     for unit in measured.cuts.units:
         event = trajectory.units[unit.unit].named
@@ -73,6 +79,7 @@ def _rows(at: Workspace, log: ScenarioLog, row: dict[str, Any], policy: Any) -> 
                 "high": high,
                 "labels": sorted({label.name for label in unit.labels}),
                 "result": measured.cuts.result,
+                "reason": reason,
                 "text": entry.text,
             }
         )

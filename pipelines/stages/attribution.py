@@ -181,7 +181,7 @@ def _measured_row(
         "generation": claim.generation,
         "claim": claim.entry,
         "result": decision.result,
-        "reason": _reason(decision, measured.floor, shown=any(entry["verdict"] == "edge" for entry in entries)),
+        "reason": reason_of(decision, measured.floor, shown=any(entry["verdict"] == "edge" for entry in entries)),
         "total_effect_micro_nats": None if decision.total_effect is None else micro_nats(decision.total_effect),
         "flags": sorted(flags),
         "gate": gate,
@@ -208,7 +208,7 @@ def _verdict(unit: UnitVerdict, cap: int) -> dict[str, Any]:
     }
 
 
-def _reason(decision: ClaimDecision, floor: Floor | Undefined, *, shown: bool) -> str:
+def reason_of(decision: ClaimDecision, floor: Floor | Undefined, *, shown: bool) -> str:
     """Why there is no edge, in words; empty where one is ``shown``."""
     if shown:
         return ""

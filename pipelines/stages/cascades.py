@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evals.report import Cascade, CascadeEdge, CascadeNode, commands
+from evals.report import Cascade, CascadeEdge, CascadeNode
+from evals.report.commands import why as why_command
 from evals.trial_runner import ScenarioLog, belief_under
 from ledger_core.belief.state import BeliefState, FoldOptions
 from ledger_core.kernel.policy import Policy
@@ -16,20 +17,23 @@ _CASCADES = 6
 _LABEL = 90
 
 
-def cascades(logs: Sequence[ScenarioLog], policy: Policy) -> tuple[Cascade, ...]:
-    """The first scenario of each family and variant that retracts something, on declared and on measured edges."""
+def cascades(logs: Sequence[ScenarioLog], policy: Policy, ledger: str) -> tuple[Cascade, ...]:
+    """The first scenario of each family and variant that retracts something, on declared and on measured edges.
+
+    ``ledger`` is where they lie, as ``tenant/project``, for the command beside each.
+    """
     drawn: dict[tuple[str, str], ScenarioLog] = {}
     for log in logs:
         if log.scenario.retracted and log.scenario.claims:
             drawn.setdefault((log.scenario.family, log.scenario.variant), log)
     found = []
     for (family, variant), log in list(drawn.items())[:_CASCADES]:
-        found.append(_cascade(f"{family} ({variant}), declared edges", log, policy, "2"))
-        found.append(_cascade(f"{family} ({variant}), measured edges", log, policy, "3"))
+        found.append(_cascade(f"{family} ({variant}), declared edges", log, policy, "2", ledger))
+        found.append(_cascade(f"{family} ({variant}), measured edges", log, policy, "3", ledger))
     return tuple(found)
 
 
-def _cascade(title: str, log: ScenarioLog, policy: Policy, arm: str) -> Cascade:
+def _cascade(title: str, log: ScenarioLog, policy: Policy, arm: str, ledger: str) -> Cascade:
     from ledger_core.belief.fold import fold
 
     measured = arm == "3"
@@ -54,27 +58,29 @@ def _cascade(title: str, log: ScenarioLog, policy: Policy, arm: str) -> Cascade:
         scenario_id=log.scenario.id,
         arm=arm,
         nodes=nodes,
-        edges=_cascade_edges(log, policy, after, {node.entry_id for node in nodes}, measured=measured),
-        command=commands.why(log.entry_ids[log.scenario.claims[0].key]),
+        edges=cascade_edges(log.statements, policy, after, {node.entry_id for node in nodes}, measured=measured),
+        command=why_command(log.entry_ids[log.scenario.claims[0].key], ledger),
     )
 
 
-def _cascade_edges(
-    log: ScenarioLog, policy: Policy, state: BeliefState, shown: set[str], *, measured: bool
+def cascade_edges(
+    statements: Sequence[Statement], policy: Policy, state: BeliefState, shown: set[str], *, measured: bool
 ) -> tuple[CascadeEdge, ...]:
-    """Edges among the entries ``shown``; measured are those whose weight a measurement gave, not all of a measured arm."""
-    weighed = measured_weights(log.statements, policy, sorted(shown)) if measured else frozenset()
+    """Edges that touch the entries ``shown``, joint support as one of them.
+
+    Measured are those whose weight a measurement gave, not all of a measured arm.
+    """
+    weighed = measured_weights(statements, policy, sorted(shown)) if measured else frozenset()
     return tuple(
         CascadeEdge(
-            parent=parent,
+            parents=edge.parents,
             child=child,
             ppm=edge.ppm,
             basis="measured" if (child, edge.parents, edge.ppm) in weighed else "declared",
         )
         for child in sorted(shown)
         for edge in state.entries[EventId(child)].hyperedges
-        for parent in edge.parents
-        if parent in shown
+        if not shown.isdisjoint(edge.parents)
     )
 
 

@@ -11,6 +11,7 @@ from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import CLAIM_KINDS, ENTRY_KINDS, Statement, decode_statement
 from ledger_core.kernel.statements.entries import ClaimBody
+from ledger_core.kernel.statements.generation import GenerationRecorded
 from ledger_core.stores.ledger import Ledger
 
 OUTPUT_KINDS = frozenset({"edges.measured", "trial.recorded"})
@@ -119,16 +120,32 @@ def _roles(statements: Sequence[Statement]) -> dict[str, str]:
     return roles
 
 
+def _forms(statements: Sequence[Statement]) -> dict[tuple[str, int, int], str]:
+    """Generation and byte range -> whether a sentence or a tool call stands there."""
+    return {
+        (statement.event_id, claim.byte_start, claim.byte_stop): claim.form
+        for statement in statements
+        if isinstance(statement, GenerationRecorded)
+        for claim in statement.body.claims
+    }
+
+
 def generation_rows(statements: Sequence[Statement], read: ReadBlob) -> Rows:
     """One row per model call; contexts and claims as JSON documents in order."""
     kinds = {statement.event_id: statement.kind for statement in statements}
     roles = _roles(statements)
+    forms = _forms(statements)
     claims: dict[str, list[dict[str, Any]]] = {}
     for statement in statements:
         body: Any = statement.body
         if statement.kind in CLAIM_KINDS and body.generation is not None:
             claims.setdefault(body.generation, []).append(
-                {"entry": statement.event_id, "start": body.span.start, "stop": body.span.stop}
+                {
+                    "entry": statement.event_id,
+                    "form": forms.get((body.generation, body.span.start, body.span.stop), "sentence"),
+                    "start": body.span.start,
+                    "stop": body.span.stop,
+                }
             )
     rows: Rows = []
     steps: dict[str, int] = {}

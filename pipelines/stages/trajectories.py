@@ -98,7 +98,7 @@ def _generation(row: dict[str, Any], entries: dict[str, dict[str, Any]], ledger:
     for document in row["claims"]:
         claim = json.loads(document)
         if claim["stop"] <= len(encoded):
-            claims.append(Claim(claim["entry"], claim["start"], claim["stop"], "sentence"))
+            claims.append(Claim(claim["entry"], claim["start"], claim["stop"], claim["form"]))
     return Generation(
         event_id=row["generation"],
         record=row["record"],

@@ -58,7 +58,12 @@ def shown(ids) -> str:
 
 def byte_model(folder, own_value: str | None = None) -> ByteModel:
     files = ModelFiles(
-        name="bytes", path=folder, weights_digest=WEIGHTS, tokenizer_digest="ef" * 32, quantisation="none"
+        name="bytes",
+        path=folder,
+        weights_digest=WEIGHTS,
+        tokenizer_digest="ef" * 32,
+        file_name="bytes.gguf",
+        quantisation="none",
     )
     return ByteModel(files, own_value)
 

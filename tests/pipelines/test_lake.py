@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from pipelines.errors import LakeError, MissingTableError, UsageError
@@ -42,6 +43,18 @@ def test_order_of_arrival_leaves_no_trace_in_the_file(tmp_path: Path):
     write_table(tmp_path / "a", "edges", EDGES)
     write_table(tmp_path / "b", "edges", reversed(EDGES))
     assert (tmp_path / "a" / "edges.parquet").read_bytes() == (tmp_path / "b" / "edges.parquet").read_bytes()
+
+
+def test_a_table_of_another_version_is_named_and_does_not_hide_the_others(tmp_path: Path):
+    write_table(tmp_path / "eval" / "run-2", "edges", EDGES)
+    older = tmp_path / "eval" / "run-1"
+    write_table(older, "edges", EDGES[:1])
+    whole = pq.read_table(older / "edges.parquet")
+    pq.write_table(whole.drop_columns(["ppm"]).replace_schema_metadata(whole.schema.metadata), older / "edges.parquet")
+    with pytest.raises(LakeError, match="has no column 'ppm': another version wrote it"):
+        read_table(older, "edges")
+    _, rows = query(tmp_path, "SELECT project, claim, ppm FROM edges ORDER BY ALL")
+    assert rows == [("run-1", "c2", None), ("run-2", "c1", 0), ("run-2", "c1", 1_000_000), ("run-2", "c2", 5)]
 
 
 def test_an_empty_table_has_a_root_of_its_own(tmp_path: Path):

@@ -12,7 +12,7 @@ import pytest
 
 from attribution.models import ModelFiles
 from ledger_core.kernel.errors import LedgerBusyError, LedgerError
-from pipelines.errors import PlanError
+from pipelines.errors import PlanError, UsageError
 from pipelines.main_job import FULL, QUICK, plan_for
 from pipelines.plan import find, latest, only_job, read_state, start
 from tests.faults.steps import in_child
@@ -21,7 +21,12 @@ from tests.pipelines.tiny_run import NOW, SIZES
 NOBODY = 65_534
 LATER = "2026-02-01T00:00:00.000000000Z"
 FILES = ModelFiles(
-    name="bytes", path=Path("bytes"), weights_digest="ab" * 32, tokenizer_digest="cd" * 32, quantisation="none"
+    name="bytes",
+    path=Path("bytes"),
+    weights_digest="ab" * 32,
+    tokenizer_digest="cd" * 32,
+    file_name="bytes.gguf",
+    quantisation="none",
 )
 
 
@@ -130,9 +135,9 @@ def test_a_run_is_found_by_the_beginning_of_its_digest(tmp_path):
     start(tmp_path, plan(seed=1), NOW)
     assert find(tmp_path, plan().digest[:12]).plan == plan()
     assert find(tmp_path, None).plan == plan(seed=1)
-    with pytest.raises(PlanError, match=r"2 runs below .* begin with ''"):
+    with pytest.raises(UsageError, match="the beginning of 2 runs"):
         find(tmp_path, "")
-    with pytest.raises(PlanError, match=r"0 runs below .* begin with 'zz'"):
+    with pytest.raises(PlanError, match=r"no run below .* begins with 'zz'; there are "):
         find(tmp_path, "zz")
 
 

@@ -49,7 +49,7 @@ def test_converts_once_into_a_folder_named_by_the_file(gguf, conversions, tmp_pa
 
 def test_resolving_a_gguf_file_names_source_weights(gguf, conversions, tmp_path):
     files = resolve_model(str(gguf), tmp_path / "cache")
-    assert (files.name, files.weights_digest) == ("some", sha256_file(gguf))
+    assert (files.name, files.file_name, files.weights_digest) == ("some", gguf.name, sha256_file(gguf))
     assert files.path == conversions[0].parent / f"{sha256_file(gguf)}-gguf-float32-v1"
 
 

@@ -76,6 +76,8 @@ def judged(seed: int = 4, **sizes) -> tuple[Evaluation, list]:
 
 IDENTITY = Identity(
     title="Does the ledger stop retracted facts from persisting?",
+    run="run-37fe3ee911d0",
+    evaluate="veritas evaluate --quick --seed 7 --gate cuts-v1",
     agent="local",
     generator_version=GENERATOR,
     policy="seed-v4-clusters",
@@ -101,13 +103,14 @@ def entry(number: int) -> str:
 
 
 def cascade() -> Cascade:
-    """Two sources, a claim on each and one on both; the first is retracted."""
+    """Two sources, a claim on each, one on both and one on either; the first is retracted."""
     beliefs = (
         (1, "Depot bulletin: 4,100 crates", "observed", 700, 35),
         (2, "Roster: two shifts", "observed", 700, 700),
         (3, "Stock is 4,100 crates", "derived", 500, 48),
         (4, "Two shifts are needed", "derived", 500, 500),
         (5, "Each shift moves 2,050 crates", "derived", 480, 61),
+        (6, "There is stock to move", "derived", 500, 500),
     )
     nodes = tuple(
         CascadeNode(
@@ -122,11 +125,12 @@ def cascade() -> Cascade:
         for number, label, tier, before, after in beliefs
     )
     edges = (
-        CascadeEdge(parent=entry(1), child=entry(3), ppm=950_000, basis="measured"),
-        CascadeEdge(parent=entry(2), child=entry(3), ppm=20_000, basis="measured"),
-        CascadeEdge(parent=entry(2), child=entry(4), ppm=1_000_000, basis="declared"),
-        CascadeEdge(parent=entry(3), child=entry(5), ppm=920_000, basis="measured"),
-        CascadeEdge(parent=entry(4), child=entry(5), ppm=400_000, basis="declared"),
+        CascadeEdge(parents=(entry(1),), child=entry(3), ppm=950_000, basis="measured"),
+        CascadeEdge(parents=(entry(2),), child=entry(3), ppm=20_000, basis="measured"),
+        CascadeEdge(parents=(entry(2),), child=entry(4), ppm=1_000_000, basis="declared"),
+        CascadeEdge(parents=(entry(3),), child=entry(5), ppm=920_000, basis="measured"),
+        CascadeEdge(parents=(entry(4),), child=entry(5), ppm=400_000, basis="declared"),
+        CascadeEdge(parents=(entry(1), entry(2)), child=entry(6), ppm=870_000, basis="measured"),
     )
     return Cascade(
         title="Retracting the bulletin",
@@ -146,6 +150,7 @@ def stability_rows() -> tuple[StabilityRow, ...]:
             rows.append(
                 StabilityRow(
                     gate=gate,
+                    ledger="samples/planted-chat" if place == 5 else "eval/run-37fe3ee911d0",
                     subject=f"mixed-parents {place}",
                     claim_id=entry(40 + place),
                     claim="Stock is 4,100 crates.",
@@ -229,9 +234,13 @@ def full_inputs(records) -> ReportInputs:
         ),
         facts=tuple(
             ScenarioFacts(
-                scenario_id=s, question="How many crates are in the depot?", false_value="4,100", true_value="3,650"
+                scenario_id=s,
+                question="How many crates are in the depot?",
+                false_value="4,100",
+                true_value="3,650",
+                folds=0 if k % 2 else 1,
             )
-            for s in planted
+            for k, s in enumerate(planted)
         ),
         prompts=tuple(
             PromptText(

@@ -14,9 +14,11 @@ from evals.errors import ReportError
 from evals.kill_criteria import evaluate
 from evals.preregistration import register
 from evals.report import ReportData, build_report
+from evals.report.commands import Recompute
 from evals.report.data import Estimate
+from evals.report.survival import survival_rows
 from evals.report.text import clean, count, number, p_value, percent, points, short, span
-from evals.statistics import Undefined
+from evals.statistics import Undefined, clopper_pearson
 from tests.evals.report.sample import EMPTY_INPUTS, full_inputs, judged
 from tests.evals.trial_builder import default_plan, observed, trial
 
@@ -96,6 +98,56 @@ def test_changes_add_up_to_the_paired_trials(run):
     table = next(t for t in data.changes if (t.variant, t.left, t.right) == ("base", "1", "2"))
     assert sum(map(sum, table.counts)) == 80
     assert len(table.counts) == len(table.outcomes)
+
+
+def test_survival_has_a_point_for_every_count_of_folds(run):
+    _, records, data = run
+    planted = sorted({r.scenario_id for r in records if r.family == "planted-premise"})
+    folded = set(planted[0::2])  # as the sample's facts have it
+    rows = {(row.arm, row.folds): row for row in data.survival}
+    assert rows.keys() == {(arm, folds) for arm in ("1", "1o", "2v1", "2", "2k", "2m", "2x", "3") for folds in (0, 1)}
+    for (arm, folds), row in rows.items():
+        members = [
+            r
+            for r in records
+            if (r.family, r.arm) == ("planted-premise", arm) and (r.scenario_id in folded) == bool(folds)
+        ]
+        assert row.events == sum(r.outcome == "asserts_true" for r in members)
+        assert (row.valued, row.missing) == (sum(r.scored for r in members), sum(not r.scored for r in members))
+        assert (row.valued + row.missing, row.clusters) == (20 * 4, 20)
+        assert row.in_context == sum(r.correction_in_context is True for r in members)
+        assert row.in_context_known == sum(r.correction_in_context is not None for r in members)
+        assert row.variants == ("base", "corrections-leave")
+        # Two points share the error: 97.5 % each; missing trials widen it further.
+        assert (row.pointwise.level, row.band.level) == (0.95, 0.975)
+        assert row.band.low <= row.pointwise.low <= row.pointwise.estimate <= row.pointwise.high <= row.band.high
+        assert row.band.method.endswith("simultaneous over 2 points")
+    assert any(row.missing for row in data.survival)
+
+
+def test_survival_of_known_trials_is_counted_by_hand():
+    def asked(scenario, outcome, *, seen):
+        return trial(outcome, scenario_id=scenario, wording=scenario, correction_in_context=seen)
+
+    trials = [
+        asked("a", "asserts_true", seen=True),
+        asked("b", "asserts_false", seen=True),
+        asked("c", "abstains", seen=False),
+        asked("d", "error", seen=False),
+        asked("e", "asserts_true", seen=True),
+        trial("asserts_true", scenario_id="f", premise_order="none"),
+    ]
+    recompute = Recompute("run-0", "veritas evaluate")
+    rows = survival_rows(trials, {"a": 0, "b": 0, "c": 3, "d": 3, "e": None, "f": 0}, recompute)
+    assert [(r.folds, r.events, r.valued, r.missing, r.in_context, r.in_context_known) for r in rows] == [
+        (0, 1, 2, 0, 2, 2),
+        (3, 0, 1, 1, 0, 2),
+    ]
+    # Two wordings, each at 97.5 %: Clopper-Pearson of 1 of 2, and of 0 of 2 up to 1 of 2 for the trial that failed.
+    ends = clopper_pearson(1, 2, level=0.975)
+    none = clopper_pearson(0, 2, level=0.975)
+    assert (rows[0].band.low, rows[0].band.high) == pytest.approx((ends.low, ends.high), abs=1e-6)
+    assert (rows[1].band.low, rows[1].band.high) == pytest.approx((none.low, ends.high), abs=1e-6)
 
 
 def test_contrasts_of_claims_compare_only_arms_whose_edges_differ(run):

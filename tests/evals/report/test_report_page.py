@@ -17,10 +17,11 @@ from evals.preregistration import register
 from evals.report import build_report, read_report, render_html, write_report
 from evals.report.anchors import Anchors, slug
 from evals.report.tables import TABLES
+from evals.report.view import power_of
 from tests.evals.report.sample import EMPTY_INPUTS, RUN, full_inputs, judged
 from tests.evals.trial_builder import default_plan, observed, plan
 
-VOID = {"meta", "link", "br", "rect", "line", "circle", "path", "polygon", "img", "input", "hr"}
+VOID = {"meta", "link", "br", "rect", "line", "circle", "path", "polygon", "polyline", "img", "input", "hr"}
 
 
 class Page(HTMLParser):
@@ -91,6 +92,11 @@ def pages(documents):
     return {name: render_html(data) for name, data in documents.items()}
 
 
+def picture_called(page: str, beginning: str) -> str:
+    (found,) = [each for each in re.findall(r"<svg .*?</svg>", page, re.DOTALL) if f'id="{beginning}' in each]
+    return found
+
+
 NAMES = ("full", "bare", "quick", "nothing", "no trial")
 
 
@@ -116,13 +122,75 @@ def test_every_number_has_an_anchor_and_its_row_a_command(pages):
     page = Page(pages["full"])
     assert len(page.numbers) > 1_000
     assert all(cell.get("id") for cell in page.numbers)
-    assert page.bare_rows <= 2 + 8  # gate totals and causes by arm: their rows' own tables carry the commands
+    assert page.bare_rows == 0
 
 
-def test_a_command_about_a_claim_names_the_ledger_it_is_in(pages):
-    found = set(re.findall(r"veritas why [^<]+", pages["full"]))
-    assert found
-    assert all(re.fullmatch(r"veritas why [0-9a-f]{64} --tenant eval --project run-", command) for command in found)
+def test_a_command_about_a_claim_names_the_ledger_it_is_in(documents, pages):
+    found = set(re.findall(r"veritas why ([0-9a-f]{64}) --tenant (\S+) --project ([^<\s]+)<", pages["full"]))
+    assert len(re.findall("veritas why ", pages["full"])) == len(documents["full"].stability)
+    assert {(claim, f"{tenant}/{project}") for claim, tenant, project in found} == {
+        (row.claim_id, row.ledger) for row in documents["full"].stability
+    }
+    assert {(tenant, project) for _, tenant, project in found} == {
+        ("eval", "run-37fe3ee911d0"),
+        ("samples", "planted-chat"),
+    }
+
+
+def test_every_query_names_the_run(pages):
+    queries = re.findall(r"veritas sql [^<]+", pages["full"])
+    assert len(queries) > 200
+    assert all("starts_with(project, &#39;run-37fe3ee911d0&#39;)" in query for query in queries)
+
+
+def test_the_command_that_judges_again_has_the_options_of_the_run(documents, pages):
+    command = documents["full"].identity.evaluate
+    assert "--quick" in command
+    assert pages["full"].count(f"<code>{command}</code>") == len(documents["full"].criteria) + 1
+    assert re.findall(r"veritas evaluate(?! --quick)", pages["full"]) == []
+
+
+def test_joint_support_is_one_edge_that_says_so(documents, pages):
+    (cascade,) = documents["full"].cascades
+    (joint,) = (edge for edge in cascade.edges if len(edge.parents) > 1)
+    first, second = (parent[:8] for parent in joint.parents)
+    cell = (
+        f'<span class="mono">{first}…</span> + <span class="mono">{second}…</span> only together, 87.0\u202f% measured'
+    )
+    assert pages["full"].count(cell) == 1
+    picture = picture_called(pages["full"], "cascade-0-")
+    spoken = "There is stock to move rests on Depot bulletin: 4,100 crates and Roster: two shifts only together"
+    assert spoken in picture
+    assert picture.count("87 %") == 2, "the weight stands once beside the edge and once in its title"
+    assert "measured edge, weight 87 %, 2 entries only together" in picture
+    # Two curves lead to the dot and one leads on; each of the five single edges has one.
+    assert (picture.count("<circle"), picture.count("<path")) == (1, 5 + 3)
+
+
+def test_a_power_that_nothing_is_known_of_is_no_zero(documents):
+    data = documents["full"]
+    known, unknown = (
+        data.criteria[0].model_copy(update={"power_at_least": least, "parts": data.criteria[0].parts[:2]})
+        for least in (0.16, 0.0)
+    )
+    least = min(part.power_at_least for part in known.parts)
+    assert power_of(known).startswith(f"between 16.0\u202f% and {100 * least:.1f}\u202f% at the smallest effect")
+    assert power_of(unknown).startswith(f"at most {100 * least:.1f}\u202f% at the smallest effect")
+    assert "no lower limit is known" in power_of(unknown)
+    page = render_html(data.model_copy(update={"criteria": (unknown,)}))
+    assert f"at least {100 * least:.1f}\u202f%" in page
+    assert "≥ 0.0" not in page
+
+
+def test_survival_is_drawn_an_arm_a_panel(documents, pages):
+    picture = picture_called(pages["full"], "chart-survival-curves-planted-premise-")
+    arms = list(dict.fromkeys(row.arm for row in documents["full"].survival))
+    assert re.findall(r">arm ([0-9a-z]+)</text>", picture) == arms == ["1", "1o", "2v1", "2", "2k", "2m", "2x", "3"]
+    # Each panel: a band, a solid and a dashed line, two points on either; the legend has one of each.
+    assert (picture.count("<polygon"), picture.count("<polyline")) == (8, 16)
+    assert picture.count("<circle") == picture.count("<rect") == 8 * 2 + 1
+    assert "arm 2: after 0 folds a correction decides the answer" in picture
+    assert "No scenario has a correction" in pages["bare"]
 
 
 def test_every_picture_has_a_name_and_a_description(pages):
@@ -232,7 +300,16 @@ def test_anchors_are_readable_and_never_repeat():
 
 def shortened(data):
     """A few rows of every table: the rules are about kinds of rows, and contrast is checked cell by cell."""
-    kept = {"arms": 14, "outcomes": 6, "contrasts": 4, "changes": 2, "transcripts": 2, "persisted": 4, "stability": 4}
+    kept = {
+        "arms": 14,
+        "outcomes": 6,
+        "contrasts": 4,
+        "changes": 2,
+        "transcripts": 2,
+        "persisted": 4,
+        "stability": 4,
+        "survival": 6,
+    }
     return data.model_copy(update={name: getattr(data, name)[:rows] for name, rows in kept.items()})
 
 
