@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,8 +31,8 @@ app = typer.Typer(
 def options(
     context: typer.Context,
     home: Annotated[
-        Path | None,
-        typer.Option(help="State folder: ledgers, lake, caches. (env VERITAS_HOME; ./data in a clone)"),
+        str | None,
+        typer.Option(metavar="PATH", help="State folder: ledgers, lake, caches. (env VERITAS_HOME; ./data in a clone)"),
     ] = None,
     model: Annotated[
         str | None, typer.Option(help="Packaged model name or a Hugging Face model folder. (env VERITAS_MODEL)")

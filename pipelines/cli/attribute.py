@@ -48,7 +48,10 @@ def command(
         wanted = tuple(record or ())
         check_records(at, scope, wanted)
         if shortest is not None:
-            wanted += shortest_records(at, scope, shortest)
+            found = shortest_records(at, scope, shortest)
+            if len(found) < shortest:
+                typer.echo(f"veritas: only {len(found)} records fit --shortest {shortest}", err=True)
+            wanted += found
         at.records = wanted
         if dry_run:
             from pipelines.cost import estimate_scope, print_estimate

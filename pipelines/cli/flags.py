@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+LARGEST_SEED = 2**53 - 1
+"""What a plan's canonical record can hold."""
+
 Tenant = Annotated[str | None, typer.Option(help="Tenant of the ledger. (env VERITAS_TENANT; else `default`)")]
 Project = Annotated[
     str | None,

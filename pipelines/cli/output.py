@@ -9,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.tree import Tree
 
 SHORT = 12
 """Hex digits of an id in text: enough to be unique, more than any command asks for."""
@@ -17,11 +18,25 @@ _UNWRAPPED = 4096
 _SNIPPET = 88
 
 
-def console() -> Console:
+def console(width: int = _UNWRAPPED) -> Console:
     """Standard output; lines are as long as they are, the terminal wraps them where there is one."""
     from rich.console import Console
 
-    return Console(width=_UNWRAPPED, highlight=False, markup=False, emoji=False)
+    return Console(width=width, highlight=False, markup=False, emoji=False)
+
+
+def print_tree(tree: Tree, *, depth: int, most: int | None) -> None:
+    """Print ``tree``, which is at most ``depth`` branches deep; beyond ``most`` lines say how many are left out."""
+    from rich.segment import Segment, Segments
+
+    # A branch is drawn four cells further right than the one before: text needs its room beyond the deepest.
+    out = console(width=_UNWRAPPED + 4 * (depth + 2))
+    lines = out.render_lines(tree, pad=False)
+    shown = lines if most is None else lines[:most]
+    out.print(Segments([segment for line in shown for segment in (*line, Segment.line())]), end="")
+    if len(lines) > len(shown):
+        left = len(lines) - len(shown)
+        out.print(f"… and {left:,} more line{'' if left == 1 else 's'}; --all prints them")
 
 
 def print_json(value: Any) -> None:

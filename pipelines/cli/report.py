@@ -22,6 +22,10 @@ def command(
     """Write the report of a run again, or compare two reports."""
     import json
 
+    from pipelines.errors import UsageError
+
+    if compare is not None and run is not None:
+        raise UsageError("--compare takes two report folders and no run; leave out --run")
     if compare is not None:
         from evals.report.compare import compare_reports
         from evals.report.write import read_report
@@ -33,12 +37,11 @@ def command(
         for row in rows:
             typer.echo(f"{row.subject:<60} {row.left:<28} {row.right}")
         return
-    from pipelines.errors import UsageError
     from pipelines.main_job import workspace_of
     from pipelines.plan import find
     from pipelines.stages.reports import write_report
 
-    if run is not None and not set(run) <= set(hexdigits.lower()):
+    if run is not None and not (run and set(run) <= set(hexdigits.lower())):
         raise UsageError(
             f"--run {run!r} is no beginning of a digest: 0-9 and a-f, as in the name of the report's folder"
         )

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from pipelines.cli.flags import LARGEST_SEED
 from pipelines.cli.state import state_of
 
 
@@ -14,9 +15,9 @@ def command(
     quick: Annotated[bool, typer.Option("--quick", help="A few scenarios: shows everything, decides nothing.")] = False,
     now: Annotated[
         str | None,
-        typer.Option(help="Clock of a first start, as 2026-01-31T12:00:00.000000000Z; a resumed run keeps its own."),
+        typer.Option(help="Clock of a first start, e.g. 2026-01-31T12:00:00Z; a resumed run keeps its own."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the scenarios.")] = 7,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the scenarios.")] = 7,
     gate: Annotated[str, typer.Option(help="cuts-v1, or seed-v4 for the specification's stability gate.")] = "cuts-v1",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and do nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The outcome as JSON.")] = False,
@@ -24,13 +25,14 @@ def command(
     """Measure, evaluate and report: the whole pipeline on generated scenarios and sample transcripts."""
     import json
 
+    from pipelines.cli.clock import parse_now
     from pipelines.cli.options import check_gate
     from pipelines.main_job import open_run, run_main_job
     from pipelines.progress import display
 
     check_gate(gate)
     settings = state_of(context).settings()
-    at = open_run(settings, quick=quick, now=now, seed=seed, gate=gate)
+    at = open_run(settings, quick=quick, now=None if now is None else parse_now(now), seed=seed, gate=gate)
     if dry_run:
         from pipelines.cost import estimate, print_estimate
 

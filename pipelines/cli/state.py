@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -16,15 +15,22 @@ if TYPE_CHECKING:
 class State:
     """The global options as given."""
 
-    home: Path | None
+    home: str | None
     model: str | None
     debug: bool
 
     def settings(self, *, tenant: str | None = None, project: str | None = None) -> Settings:
         """Settings of this command: flags over environment over file over defaults."""
+        from pipelines.errors import UsageError
         from pipelines.settings import resolve
 
-        return resolve(home=self.home, model=self.model, tenant=tenant, project=project)
+        given = {"home": self.home, "model": self.model, "tenant": tenant, "project": project}
+        for name, value in given.items():
+            if value == "":
+                raise UsageError(
+                    f"--{name} is empty, as a variable of a shell that is not set; leave it out, or say which"
+                )
+        return resolve(**given)
 
 
 def state_of(context: typer.Context) -> State:

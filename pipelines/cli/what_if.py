@@ -38,13 +38,15 @@ def command(
     `veritas why` lists the entries and their ids.
     """
     from ledger_core.belief import what_if
-    from ledger_core.harness.entry_ids import find_entry
     from ledger_core.harness.exposure import exposed_unmeasured
+    from pipelines.cli.entries import check_entry_name, entry_named
     from pipelines.cli.output import print_json
     from pipelines.cli.snapshot import snapshot
 
+    for name in retract:
+        check_entry_name(name)
     with snapshot(state_of(context).settings(tenant=tenant, project=project)) as seen:
-        retracted = sorted({find_entry(seen.statements, name) for name in retract})
+        retracted = sorted({entry_named(seen, name) for name in retract})
         falls = what_if(seen.statements, seen.policy, retracted)
         unmeasured = exposed_unmeasured(seen.statements, seen.policy, retracted)
         if as_json:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ledger_core.harness.why import Link, Why
     from pipelines.cli.snapshot import Snapshot
 
+_LINES = 200
+"""Lines of a tree that are printed unasked: some screens. A long conversation has tens of thousands."""
+
 
 def command(
     context: typer.Context,
@@ -23,28 +26,31 @@ def command(
             metavar="[CLAIM]", help="8 or more digits of an entry's id; left out: all entries and their ids."
         ),
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help=f"The whole tree, not its first {_LINES} lines.")] = False,
     tenant: Tenant = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what a claim rests on: declared and measured dependence with its weight, step by step back to the seals."""
-    from ledger_core.harness.entry_ids import find_entry
     from ledger_core.harness.why import why
+    from pipelines.cli.entries import check_entry_name, entry_named
     from pipelines.cli.output import print_json
     from pipelines.cli.snapshot import snapshot
 
+    if claim is not None:
+        check_entry_name(claim)
     with snapshot(state_of(context).settings(tenant=tenant, project=project)) as seen:
         if claim is None:
             _list(seen, as_json=as_json)
             return
-        found = why(seen.statements, seen.policy, find_entry(seen.statements, claim))
+        found = why(seen.statements, seen.policy, entry_named(seen, claim))
         if as_json:
             print_json(_document(seen, found))
         else:
-            from pipelines.cli.output import console
+            from pipelines.cli.output import print_tree
             from pipelines.cli.why_tree import why_tree
 
-            console().print(why_tree(found, seen.text))
+            print_tree(why_tree(found, seen.text), depth=len(found.links), most=None if every else _LINES)
 
 
 def _list(seen: Snapshot, *, as_json: bool) -> None:

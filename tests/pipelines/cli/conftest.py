@@ -51,13 +51,17 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
+_OF_THE_MACHINE = {"VERITAS_NO_SKIP", "VERITAS_THREADS"}
+"""What a run of the tests is told about where it runs: no test may be deaf to it."""
+
+
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No settings but the test's own: neither the clone's folder nor the environment's."""
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    for name in [name for name in os.environ if name.startswith("VERITAS_") and name != "VERITAS_NO_SKIP"]:
+    for name in [name for name in os.environ if name.startswith("VERITAS_") and name not in _OF_THE_MACHINE]:
         monkeypatch.delenv(name)
 
 

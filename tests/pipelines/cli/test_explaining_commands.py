@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from rich.tree import Tree
 
 from ledger_core.belief.policies import SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME
+from ledger_core.kernel.types import EventId
 from ledger_core.stores import Ledger
+from ledger_core.stores.ledger import scope_folder
+from pipelines.cli.entries import entry_named
+from pipelines.cli.output import print_tree
+from pipelines.cli.snapshot import Snapshot
+from pipelines.errors import UsageError
 from tests.ledger_core.story import NOW, SCOPE, Story
 from tests.pipelines.cli.conftest import STORY, Veritas, write_chat
 
@@ -142,21 +151,31 @@ def test_what_loses_by_reputation_alone_is_one_line_unless_all_is_asked(veritas:
     assert "and are not measured" in short or "not measured, although" in short
 
 
-@pytest.mark.parametrize(
-    ("name", "complaint"),
-    [
-        ("1234567", "is no entry id"),
-        ("not-an-id", "is no entry id"),
-        ("0" * 65, "is no entry id"),
-        ("00000000", "`veritas why` lists all"),
-    ],
-)
-def test_an_id_that_names_no_entry_is_refused(veritas: Veritas, story: Story, name: str, complaint: str):
-    del story
+@pytest.mark.parametrize("name", ["1234567", "not-an-id", "0" * 65, "", "0x123456", "١٢٣٤٥٦٧٨"])
+def test_what_can_be_no_id_is_a_usage_error_whatever_the_ledger_holds(veritas: Veritas, home: Path, name: str):
     for command in (("why", name), ("what-if", "--retract", name)):
+        refusal = veritas(*command, *STORY).refused(2)
+        assert f"{name!r} is no entry id: write its first 8 to 64 hex digits" in refusal
+    assert not home.exists()
+
+
+def test_an_id_that_names_no_entry_is_refused(veritas: Veritas, story: Story):
+    del story
+    for command in (("why", "00000000"), ("what-if", "--retract", "00000000")):
         refusal = veritas(*command, *STORY).refused()
-        assert name in refusal
-        assert complaint in refusal
+        assert "begins with 00000000" in refusal
+        assert "`veritas why` lists all" in refusal
+
+
+def test_an_id_that_begins_several_entries_is_answered_with_the_candidates():
+    beginning = "ab" * 4
+    ids = [EventId(f"{beginning}{digit * 56}") for digit in "012345"]
+    seen = Snapshot.__new__(Snapshot)
+    seen.__dict__["contents"] = dict.fromkeys(ids)
+    with pytest.raises(UsageError, match="begins the ids of 6 entries") as refused:
+        entry_named(seen, beginning)
+    assert all(key in str(refused.value) for key in ids[:4])
+    assert "and 2 more" in str(refused.value)
 
 
 def test_an_event_that_is_no_entry_is_named_by_its_kind(veritas: Veritas, story: Story):
@@ -197,12 +216,52 @@ def test_content_that_is_gone_is_said_to_be(veritas: Veritas, story: Story, home
     assert links[0]["text"] is None
 
 
+def test_a_flipped_byte_is_answered_with_the_command_that_finds_it(veritas: Veritas, story: Story, home: Path):
+    target = story.id("observed_alpha")
+    changed = story.named["observed_alpha"].encoded.replace(b'"kind"', b'"Kind"')
+    with closing(sqlite3.connect(scope_folder(home, SCOPE) / "ledger.sqlite3")) as connection, connection:
+        connection.execute("UPDATE events SET statement = ? WHERE event_id = ?", (changed, target))
+    for command in (("why",), ("why", story.id("derived")), ("what-if", "--retract", story.id("derived"))):
+        refusal = veritas(*command, *STORY).refused()
+        assert "ledger tests/story holds a statement that does not decode" in refusal
+        assert "`veritas verify` says which" in refusal
+    assert target in veritas("verify", *STORY).out
+
+
+def test_a_long_story_says_how_much_of_it_is_left_out(veritas: Veritas, tmp_path: Path):
+    results = [{"role": "tool", "tool_call_id": f"call_{n}", "content": f"result {n}"} for n in range(120)]
+    cited = "".join(f"[{n + 1}]" for n in range(120))
+    messages = [{"role": "user", "content": "Sum up."}, *results, {"role": "assistant", "content": f"All of {cited}."}]
+    veritas("import", "chat", write_chat(tmp_path / "chat.jsonl", {"messages": messages}))
+    (claim,) = [entry["entry"] for entry in veritas("why", "--json").json if entry["kind"] == "entry.derived"]
+    short, whole = veritas("why", claim).out.splitlines(), veritas("why", claim, "--all").out.splitlines()
+    # The claim and its generation; each result and its seal.
+    assert len(whole) == 2 + 120 * 2
+    assert short[:200] == whole[:200]
+    assert short[200:] == ["… and 42 more lines; --all prints them"]
+
+
+def test_the_deepest_branch_of_a_long_story_is_as_readable_as_the_first(monkeypatch: pytest.MonkeyPatch, capsys):
+    root = branch = Tree("level 0")
+    for level in range(1, 40):
+        branch = branch.add(f"level {level} of the branch")
+    monkeypatch.setattr("pipelines.cli.output._UNWRAPPED", 24)
+    print_tree(root, depth=40, most=None)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 40
+    assert lines[-1] == "    " * 38 + "└── level 39 of the branch"
+    print_tree(root, depth=40, most=39)
+    assert capsys.readouterr().out.splitlines()[-1] == "… and 1 more line; --all prints them"
+
+
 def test_a_run_may_be_named_by_the_beginning_of_its_digest(veritas: Veritas, home: Path):
     for digest in ("aa11", "aa22"):
         scope = SCOPE.model_copy(update={"tenant_namespace": "eval", "project_namespace": f"run-{digest}"})
         Ledger.open(home, scope, now=NOW, policy=SEED_V4_CLUSTERS, policy_name=SEED_V4_CLUSTERS_NAME).close()
     assert veritas("why", "--tenant", "eval", "--project", "run-aa1").code == 0
-    assert "2 projects" in veritas("why", "--tenant", "eval", "--project", "run-aa").refused(2)
+    for command in (("why",), ("why", "00000000"), ("what-if", "--retract", "00000000"), ("verify",), ("attribute",)):
+        refusal = veritas(*command, "--tenant", "eval", "--project", "run-aa").refused(2)
+        assert "the beginning of 2 projects (eval/run-aa11, eval/run-aa22); write more of it" in refusal
     assert "no ledger eval/aa11" in veritas("why", "--tenant", "eval", "--project", "aa11").refused()
 
 
