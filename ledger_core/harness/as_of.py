@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ledger_core.belief.as_of import Reading, Recorded, as_of
+from ledger_core.kernel.errors import BeliefError
+from ledger_core.kernel.log import genesis_chain
 from ledger_core.stores.ledger import Ledger
 from ledger_core.stores.protocols import Collision
 
@@ -15,8 +17,8 @@ class LedgerReading:
     """What a ledger said as of two times."""
 
     reading: Reading
-    head: str | None
-    """Chain digest of the last evidence event recorded by then, which pins everything before it; None before the first."""
+    head: str
+    """Chain digest of the last evidence event recorded by then, which pins everything before it; H0 before the first."""
     collisions: tuple[Collision, ...]
     """Statements refused by then because their fact was known otherwise, kept by digest."""
 
@@ -26,9 +28,13 @@ def read_as_of(ledger: Ledger, *, effective: str | None = None, recorded: str | 
 
     Raises:
         StrictProfileError: a time that is no strict timestamp.
-        BeliefError: the ledger did not exist by ``recorded``.
+        BeliefError: the ledger did not exist by ``recorded``, or is no ledger at all.
     """
-    head: str | None = None
+    log = tuple(ledger.events("control"))
+    if not log:
+        raise BeliefError("this ledger has no genesis; run `veritas verify`")
+    opening = log[0]
+    head = genesis_chain(opening.event_id, opening.position.epoch_id, "evidence", opening.position.shard)
 
     def evidence() -> Iterator[Recorded]:
         nonlocal head
@@ -39,7 +45,7 @@ def read_as_of(ledger: Ledger, *, effective: str | None = None, recorded: str | 
             head = event.chain
             yield Recorded(event.statement, at)
 
-    control = (Recorded(event.statement, event.receipt.recorded_at) for event in ledger.events("control"))
+    control = (Recorded(event.statement, event.receipt.recorded_at) for event in log)
     reading = as_of(evidence(), control, effective=effective, recorded=recorded)
     collisions = tuple(each for each in ledger.store.collisions() if recorded is None or each.received_at <= recorded)
     return LedgerReading(reading, head, collisions)
