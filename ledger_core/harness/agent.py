@@ -27,11 +27,14 @@ from ledger_core.kernel.statements.author import Author
 from ledger_core.kernel.statements.entries import ClaimBody, EntryConjectured, EntryGiven, EntryGivenBody
 from ledger_core.kernel.statements.facts import message_fact
 from ledger_core.kernel.types import PPM, EventId
+from ledger_core.providers.protocols import LlmProvider, Message
 from ledger_core.redaction import POLICY, redact
 from ledger_core.sealing.boundary import SealedCall, ToolBoundary, refuse_uninvited
 from ledger_core.sealing.generations import (
+    ContextSpan,
     GenerationRecorder,
     ModelCall,
+    PlainCall,
     RecordedGeneration,
     claim_of,
     declared_parents,
@@ -43,6 +46,9 @@ from ledger_core.stores.ledger import Ledger
 
 NAMESPACE: Final = "veritas.agent"
 _VERSION: Final = "1"
+
+INSTRUCTION: Final = "Answer from the numbered entries below, and cite each entry that you use as [n]."
+"""What :meth:`LedgerAgent.ask` tells a model."""
 
 
 class Checks(Protocol):
@@ -193,6 +199,24 @@ class LedgerAgent:
         said = [claim.entry for claim in recorded.claims]
         self._log("generate", entries=said, generation=recorded.generation)
         return recorded
+
+    def ask(self, llm: LlmProvider, question: str, *, max_tokens: int = 512) -> RecordedGeneration:
+        """Put ``question`` to a language model together with the present context, and record what it says.
+
+        The context is numbered, and each sentence rests on the entries that it cites. What is sent is what is recorded:
+        the question without secrets.
+
+        Raises:
+            ProviderError: there is no answer; the question stands as asked.
+        """
+        shown = self.context()
+        asked = self.tell(question)
+        completion = llm.complete(
+            [Message("system", INSTRUCTION), Message("user", f"{shown.numbered}\n\n{asked.text}".lstrip())],
+            max_tokens=max_tokens,
+        )
+        context = (*shown.spans, ContextSpan(asked.entry, is_ablatable=False))
+        return self.generated(PlainCall(completion.model, completion.text, context), shown)
 
     def commit_claim(
         self,

@@ -8,14 +8,20 @@ import pytest
 
 from ledger_core.belief.policies import SEED_V4_CLUSTERS, STRICT_CLUSTERS
 from ledger_core.harness import ContextSpan, JsonlLog, LedgerAgent, PlainCall, context_at
+from ledger_core.harness.agent import INSTRUCTION
+from ledger_core.harness.checking import Checker
 from ledger_core.harness.contrast import read_pair
 from ledger_core.harness.logs import ListLog
 from ledger_core.harness.oracle import RuleChecker
 from ledger_core.harness.view import LedgerView
 from ledger_core.kernel.errors import BeliefError, BlobError, StoreError, UnknownReferenceError
+from ledger_core.providers.fake import FakeEmbedder
+from ledger_core.providers.protocols import Completion
 from ledger_core.sealing import ToolRegistry
 from ledger_core.stores.verify import verify
+from ledger_core.verification import Settings, Verifier
 from tests.ledger_core.sealing.workshop import Counted, external, local, open_ledger, statements
+from tests.ledger_core.verification.fakes import always
 
 PAGES = {"blog": "The tower is 310 m high.", "survey": "It is 330 m high.", "atlas": "330 m, since 1889."}
 
@@ -62,7 +68,8 @@ class TestTellAndObserve:
     def test_what_people_say_is_stored_without_secrets(self, agent):
         said = agent.tell("the key is AKIAIOSFODNN7EXAMPLE")
         claim = agent.commit_claim("the key is AKIAIOSFODNN7EXAMPLE")
-        assert said.text == claim.text == "the key is [REDACTED:aws-key]" or "AKIA" not in said.text + claim.text
+        assert said.text == claim.text
+        assert said.text.startswith("the key is [REDACTED:")
         assert b"AKIAIOSFODNN7EXAMPLE" not in b"".join(agent.ledger.blobs._blobs.values())
 
     def test_an_observation_is_what_was_sealed(self, agent):
@@ -165,6 +172,51 @@ class TestClaims:
         assert {edge.parents[0] for edge in edges} == set(seen)
 
 
+class Parrot:
+    """A language model that says what it is told to, and remembers what it was sent."""
+
+    model = "parrot"
+
+    def __init__(self, text):
+        self.text = text
+        self.sent = []
+
+    def complete(self, messages, *, max_tokens):
+        self.sent.append(([message.content for message in messages], max_tokens))
+        return Completion(self.text, "stop", "parrot-2")
+
+
+class TestAsk:
+    def test_a_model_is_shown_the_numbered_context_and_its_answer_recorded(self, agent):
+        survey, atlas = agent.observe("survey"), agent.observe("atlas")
+        llm = Parrot("It is 330 m high [1].")
+        said = agent.ask(llm, "How high is the tower?", max_tokens=99)
+        shown = "[1] [uncorroborated] It is 330 m high.\n[2] [uncorroborated] 330 m, since 1889."
+        assert llm.sent == [([INSTRUCTION, f"{shown}\n\nHow high is the tower?"], 99)]
+        body = agent.ledger.statement(said.generation).body
+        question = agent.context().entries[0]
+        assert [(region.entry, region.unit) for region in body.context] == [
+            (survey.entry, 0),
+            (atlas.entry, 1),
+            (question, None),
+        ]
+        assert (body.model, said.response) == ("parrot-2", "It is 330 m high [1].")
+        (edge,) = agent.state.entries[said.claims[0].entry].hyperedges
+        assert edge.parents == (survey.entry,)
+
+    @pytest.mark.invariant("EVID-05")
+    def test_a_secret_in_a_question_is_neither_sent_nor_stored(self, agent):
+        llm = Parrot("No.")
+        agent.ask(llm, "Is AKIAIOSFODNN7EXAMPLE valid?")
+        assert "AKIA" not in str(llm.sent)
+
+    def test_a_retracted_entry_is_not_sent(self, agent):
+        corrected(agent)
+        llm = Parrot("330 m [1].")
+        agent.ask(llm, "How high?")
+        assert "310" not in str(llm.sent)
+
+
 class TestVerify:
     def test_a_quorum_retracts_and_the_context_forgets(self, agent):
         premise, claim = corrected(agent)
@@ -213,6 +265,16 @@ class TestVerify:
             agent.verify_conjecture(agent.observe("blog"))
         with pytest.raises(BeliefError, match="give one of them"):
             make_agent(checks=lambda desk: desk)
+
+    def test_the_two_stage_verifier_plugs_in(self):
+        ledger = open_ledger()
+        verifier = Verifier(always("contradict"), FakeEmbedder(), Settings())
+        agent = make_agent(ledger, rule=None, checks=lambda desk: Checker(ledger, verifier, desk))
+        claim = agent.commit_claim("The tower is 310 m high.")
+        agent.observe("survey")
+        found = agent.verify_conjecture(claim)
+        assert [(each.outcome, each.filed.value) for each in found.checked] == [("filed", "contradict")]
+        assert {verdict.body.recipe for verdict in statements(ledger, "verdict.filed")} == {verifier.recipe}
 
     def test_checks_are_made_over_the_agents_one_desk(self):
         made = []
