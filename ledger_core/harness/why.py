@@ -97,6 +97,8 @@ class Why:
     claim: EventId
     links: Mapping[EventId, Link]
     """In order of distance from the claim, which comes first."""
+    state: BeliefState
+    """What the whole ledger is believed to say."""
 
 
 def why(statements: Sequence[Statement], policy: Policy, claim: EventId) -> Why:
@@ -117,7 +119,7 @@ def why(statements: Sequence[Statement], policy: Policy, claim: EventId) -> Why:
             continue
         links[key] = reader.link(key)
         waiting.extend(parent for cause in links[key].causes for parent in cause.parents)
-    return Why(claim, links)
+    return Why(claim, links, state)
 
 
 @dataclass(frozen=True, slots=True)
