@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ledger_core.belief.index import Entry
+from ledger_core.harness.as_of import read_as_of
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.errors import BlobError
 from ledger_core.kernel.policy import Policy
@@ -28,7 +29,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The evidence log up to ``head``, under the policy in force."""
+    """The evidence log up to ``head``, or what of it was in force at a time, under the policy in force."""
 
     scope: Scope
     head: str
@@ -55,15 +56,18 @@ class Snapshot:
 
 
 @contextmanager
-def snapshot(settings: Settings) -> Iterator[Snapshot]:
-    """The ledger that ``settings`` mean, for as long as its content may be read."""
+def snapshot(settings: Settings, *, effective: str | None = None, recorded: str | None = None) -> Iterator[Snapshot]:
+    """The ledger that ``settings`` mean, for as long as its content may be read; by default as it is now.
+
+    ``effective`` and ``recorded`` are the times as of which it is read, see :mod:`ledger_core.belief.as_of`.
+    """
     scope = existing_scope(settings)
     with reading(settings.home, scope) as ledger:
-        events = list(ledger.events())
+        found = read_as_of(ledger, effective=effective, recorded=recorded)
         yield Snapshot(
             scope=scope,
-            head=events[-1].chain if events else ledger.head(),
-            statements=tuple(event.statement for event in events),
-            policy=ledger.policy(),
+            head=found.head,
+            statements=found.reading.statements,
+            policy=found.reading.policy,
             read=ledger.read_blob,
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pipelines.cli.as_of import EffectiveAsOf, RecordedAsOf, instants_of
 from pipelines.cli.flags import AsJson, Project, Tenant
 from pipelines.cli.state import state_of
 
@@ -27,6 +28,8 @@ def command(
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help=f"The whole tree, not its first {_LINES} lines.")] = False,
+    effective_as_of: EffectiveAsOf = None,
+    recorded_as_of: RecordedAsOf = None,
     tenant: Tenant = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -39,7 +42,10 @@ def command(
 
     if claim is not None:
         check_entry_name(claim)
-    with snapshot(state_of(context).settings(tenant=tenant, project=project)) as seen:
+    effective, recorded = instants_of(effective_as_of, recorded_as_of)
+    with snapshot(
+        state_of(context).settings(tenant=tenant, project=project), effective=effective, recorded=recorded
+    ) as seen:
         if claim is None:
             _list(seen, as_json=as_json)
             return
