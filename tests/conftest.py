@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.postgres import Server
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -31,3 +36,12 @@ def pytest_make_collect_report():
     report = yield
     _forbid_skip(report)
     return report
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL of this session's own, started by the first test that asks for it."""
+    from tests.postgres import running
+
+    with running() as server:
+        yield server

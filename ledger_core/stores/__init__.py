@@ -1,6 +1,7 @@
-"""The log and its content on disk: contracts, rules of appending, memory and SQLite stores, verification."""
+"""The log and its content on disk: contracts, rules of appending, stores, verification."""
 
 from ledger_core.stores.ledger import Ledger, list_scopes
+from ledger_core.stores.place import Place
 from ledger_core.stores.protocols import BlobStatus, BlobStore, EventStore, Fresh, Outcome, Replayed, StoredEvent
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Fresh",
     "Ledger",
     "Outcome",
+    "Place",
     "Replayed",
     "StoredEvent",
     "list_scopes",

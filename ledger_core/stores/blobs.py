@@ -9,15 +9,30 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from ledger_core.kernel import digests
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.digests import DigestHex
 from ledger_core.kernel.errors import BlobError
-from ledger_core.stores.files import make_directories, storage_errors, sync_directory
-from ledger_core.stores.protocols import BlobStatus
+from ledger_core.stores.envelope import (
+    DataKey,
+    Envelope,
+    KeyFolder,
+    TamperedError,
+    content_length,
+    key_id_of,
+    opened,
+    pieces,
+)
+from ledger_core.stores.files import make_directories, storage_errors, sync_directory, sync_file
+from ledger_core.stores.protocols import BlobStatus, StoredBlob
+
+_ENCRYPTED = ".enc"
 
 _ABANDONED_SECONDS = 3600.0
 """Age from which a temporary file belongs to no living writer."""
@@ -25,7 +40,7 @@ _ABANDONED_SECONDS = 3600.0
 
 def _describe(ref: ContentRef, status: BlobStatus) -> BlobError:
     way_out = {
-        BlobStatus.MISSING: "put the bytes first, or restore the blob from a backup",
+        BlobStatus.MISSING: "put the bytes first, or restore the blob (and its key, where keys are kept) from a backup",
         BlobStatus.CORRUPT: "restore the blob from a backup",
         BlobStatus.ERASED: "its content was erased on purpose and cannot be read or stored again",
     }[status]
@@ -59,6 +74,11 @@ class MemoryBlobStore:
         """See :meth:`BlobStore.put_all`."""
         return tuple(self.put(data) for data in many)
 
+    def put_stream(self, chunks: Iterable[bytes]) -> StoredBlob:
+        """See :meth:`BlobStore.put_stream`; what a memory store keeps, it keeps in memory."""
+        data = b"".join(chunks)
+        return StoredBlob(self.put(data), len(data))
+
     def read(self, ref: ContentRef) -> bytes:
         """See :meth:`BlobStore.read`."""
         status = self.status(ref)
@@ -86,12 +106,17 @@ class MemoryBlobStore:
 
 
 class FileBlobStore:
-    """Blobs as files ``aa/<digest>`` below a folder; ``erased/<digest>`` marks what may never come back."""
+    """Blobs as files ``aa/<digest>`` below a folder; ``erased/<digest>`` marks what may never come back.
 
-    def __init__(self, folder: Path) -> None:
+    With a folder of ``keys`` new blobs are encrypted (``aa/<digest>.enc``), each under a key of its own; erasing then
+    destroys the key as well. What lay there in plain before stays as it is.
+    """
+
+    def __init__(self, folder: Path, keys: Path | None = None) -> None:
         self._folder = folder
         self._temporary = folder / "tmp"
         self._tombstones = folder / "erased"
+        self._keys = None if keys is None else KeyFolder(keys)
         self._durable: set[str] = set()
         self._ready = False
 
@@ -111,32 +136,84 @@ class FileBlobStore:
             by_digest[digest] = data
         with storage_errors(self._folder):
             self._prepare()
-            touched = [self._path(digest).parent for digest, data in by_digest.items() if self._put_one(digest, data)]
+            touched = [self._folder_of(digest) for digest, data in by_digest.items() if self._put_one(digest, data)]
             for folder in sorted(set(touched)):
                 sync_directory(folder)
         self._durable.update(by_digest)
         return tuple(order)
 
+    def put_stream(self, chunks: Iterable[bytes]) -> StoredBlob:
+        """See :meth:`BlobStore.put_stream`: the bytes go to a temporary file, which is read once more for the digest.
+
+        One pass cannot do: the digest begins with the length.
+        """
+        with storage_errors(self._folder):
+            self._prepare()
+        with self._draft("stream") as draft:
+            for chunk in chunks:
+                with storage_errors(draft.path):
+                    draft.write(chunk)
+            with storage_errors(draft.path):
+                digest = digests.body_hex_of(draft.content(), draft.length)
+                if self._is_erased(digest):
+                    raise _erased(digest)
+                if self._settle(digest) is None:
+                    self._name(draft, digest)
+                else:
+                    draft.path.unlink()
+                sync_directory(self._folder_of(digest))
+        self._durable.add(digest)
+        return StoredBlob(digest, draft.length)
+
     def _put_one(self, digest: str, data: bytes) -> bool:
         """Bring ``data`` under its name; whether the caller still has to make the name durable."""
-        path = self._path(digest)
-        if path.exists() and digests.body_hex(path.read_bytes()) == digest:
-            if digest in self._durable:
-                return False
-            _sync_file(path)  # another writer may have died between rename and fsync of its directory
-            return True
-        make_directories(path.parent)
-        handle, name = tempfile.mkstemp(prefix=digest[:16], dir=self._temporary)
+        settled = self._settle(digest)
+        if settled is None:
+            with self._draft(digest[:16]) as draft:
+                draft.write(data)
+                self._name(draft, digest)
+        return settled is not True
+
+    def _settle(self, digest: str) -> bool | None:
+        """Whether the name of the intact bytes of ``digest`` is known to be durable; None where there are none."""
+        found = self._find(digest)
+        if found is None or not found.intact(digest):
+            return None
+        if digest not in self._durable:
+            self._sync(found, digest)  # another writer may have died between rename and fsync of its directory
+        return digest in self._durable
+
+    def _sync(self, found: _Object, digest: str) -> None:
+        sync_file(found.path)
+        if found.key is not None and self._keys is not None:
+            self._keys.sync(digest, found.key.key_id)
+
+    def _name(self, draft: _Draft, digest: str) -> None:
+        """Make the bytes durable, and the key that opens them, then give them their name."""
+        folder = self._folder_of(digest)
+        make_directories(folder)
+        key = draft.finish()
+        plain, encrypted = self._paths(digest)
+        if key is None or self._keys is None:
+            draft.path.rename(plain)
+        else:
+            self._keys.add(digest, key)
+            draft.path.rename(encrypted)
+            plain.unlink(missing_ok=True)  # damaged, or this one would not have been wanted
+        if self._is_erased(digest):
+            self.erase(digest)  # while it was written: whichever of the two came last must see the other
+            raise _erased(digest)
+
+    @contextmanager
+    def _draft(self, prefix: str) -> Iterator[_Draft]:
+        """A temporary file that goes when anything is raised."""
+        handle, name = tempfile.mkstemp(prefix=prefix, dir=self._temporary)
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).rename(path)
+            with os.fdopen(handle, "w+b") as file:
+                yield _Draft(file, Path(name), encrypted=self._keys is not None)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
-        return True
 
     def _prepare(self) -> None:
         if self._ready:
@@ -149,64 +226,142 @@ class FileBlobStore:
 
     def read(self, ref: ContentRef) -> bytes:
         """See :meth:`BlobStore.read`."""
-        data, status = self._look(ref)
-        if data is None or status is not BlobStatus.PRESENT:
-            raise _describe(ref, status)
+        with storage_errors(self._folder):
+            found = None if self._is_erased(ref.digest) else self._find(ref.digest)
+            data = None if found is None else found.read()
+        if data is None or not _matches(data, ref):
+            raise _describe(ref, self.status(ref))
         return data
 
     def status(self, ref: ContentRef) -> BlobStatus:
         """See :meth:`BlobStore.status`."""
-        return self._look(ref)[1]
+        with storage_errors(self._folder):
+            # The mark decides: an erasure that was cut short between mark and removal is an erasure.
+            if self._is_erased(ref.digest):
+                return BlobStatus.ERASED
+            found = self._find(ref.digest)
+            if found is None:
+                return BlobStatus.MISSING
+            intact = found.length == ref.byte_length and found.intact(ref.digest)
+        return BlobStatus.PRESENT if intact else BlobStatus.CORRUPT
 
     def require_durable(self, ref: ContentRef) -> None:
         """See :meth:`BlobStore.require_durable`: what this process has not put itself is read and fsynced once."""
-        path = self._path(ref.digest)
-        with storage_errors(path):
-            if ref.digest in self._durable and path.exists() and path.stat().st_size == ref.byte_length:
+        with storage_errors(self._folder):
+            found = self._find(ref.digest)
+            if ref.digest in self._durable and found is not None and found.length == ref.byte_length:
                 return
             status = self.status(ref)
-            if status is BlobStatus.PRESENT:
-                _sync_file(path)
-                sync_directory(path.parent)
+            if status is BlobStatus.PRESENT and found is not None:
+                self._sync(found, ref.digest)
+                sync_directory(found.path.parent)
                 sync_directory(self._folder)
                 self._durable.add(ref.digest)
             elif status is not BlobStatus.ERASED:
                 raise _describe(ref, status)
 
     def erase(self, digest: str) -> None:
-        """See :meth:`BlobStore.erase`: the mark is durable before the bytes go."""
+        """See :meth:`BlobStore.erase`: the mark is durable before keys and bytes go."""
         with storage_errors(self._folder):
             make_directories(self._tombstones)
             (self._tombstones / digest).touch()
             sync_directory(self._tombstones)
-            path = self._path(digest)
-            if path.exists():
+            if self._keys is not None:
+                self._keys.destroy(digest)
+            paths = [path for path in self._paths(digest) if path.exists()]
+            for path in paths:
                 path.unlink()
-                sync_directory(path.parent)
+            if paths:
+                sync_directory(self._folder_of(digest))
         self._durable.discard(digest)
 
-    def _look(self, ref: ContentRef) -> tuple[bytes | None, BlobStatus]:
-        # The mark decides: an erasure that was cut short between mark and removal is an erasure.
-        if self._is_erased(ref.digest):
-            return None, BlobStatus.ERASED
-        path = self._path(ref.digest)
-        with storage_errors(path):
-            try:
-                data = path.read_bytes()
-            except FileNotFoundError:
-                return None, BlobStatus.MISSING
-        return data, BlobStatus.PRESENT if _matches(data, ref) else BlobStatus.CORRUPT
+    def _find(self, digest: str) -> _Object | None:
+        """The object of ``digest``; None where there is none, or none that any key here opens."""
+        plain, encrypted = self._paths(digest)
+        if plain.exists():
+            return _Object(plain, plain.stat().st_size)
+        if self._keys is None or not encrypted.exists():
+            return None
+        with encrypted.open("rb") as file:
+            key_id = key_id_of(file)
+        if key_id is None:
+            return _Object(encrypted, -1)
+        key = self._keys.find(digest, key_id)
+        return None if key is None else _Object(encrypted, content_length(encrypted.stat().st_size), key)
 
     def _is_erased(self, digest: str) -> bool:
-        return (self._tombstones / digest).exists()
+        # The keys' own mark holds even where the blobs come from yesterday's backup.
+        return (self._tombstones / digest).exists() or (self._keys is not None and self._keys.is_destroyed(digest))
 
-    def _path(self, digest: str) -> Path:
-        return self._folder / digest[:2] / digest
+    def _paths(self, digest: str) -> tuple[Path, Path]:
+        folder = self._folder_of(digest)
+        return folder / digest, folder / f"{digest}{_ENCRYPTED}"
+
+    def _folder_of(self, digest: str) -> Path:
+        return self._folder / digest[:2]
 
 
-def _sync_file(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+class _Draft:
+    """Bytes on their way into the store, in a file without a name yet."""
+
+    def __init__(self, file: BinaryIO, path: Path, *, encrypted: bool) -> None:
+        self.path = path
+        self.length = 0
+        self._file = file
+        self._envelope = Envelope(file) if encrypted else None
+        self._finished = False
+
+    def write(self, chunk: bytes) -> None:
+        (self._file if self._envelope is None else self._envelope).write(chunk)
+        self.length += len(chunk)
+
+    def content(self) -> Iterator[bytes]:
+        """What was written, in pieces."""
+        self._seal()
+        self._file.seek(0)
+        if self._envelope is None:
+            return pieces(self._file)
+        return opened(self._file, self._envelope.key, os.fstat(self._file.fileno()).st_size)
+
+    def finish(self) -> DataKey | None:
+        """Make the bytes durable; the key that opens them, if they need one."""
+        self._seal()
+        os.fsync(self._file.fileno())
+        return None if self._envelope is None else self._envelope.key
+
+    def _seal(self) -> None:
+        if self._envelope is not None and not self._finished:
+            self._envelope.finish()
+        self._finished = True
+        self._file.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """Stored bytes and what opens them."""
+
+    path: Path
+    length: int
+    """Of the content; negative where the file is no object of ours."""
+    key: DataKey | None = None
+
+    def intact(self, digest: str) -> bool:
+        """Whether the content has this digest."""
+        if self.length < 0:
+            return False
+        try:
+            with self.path.open("rb") as file:
+                return digests.body_hex_of(self._content(file), self.length) == digest
+        except (TamperedError, FileNotFoundError):
+            return False
+
+    def read(self) -> bytes | None:
+        """The content, to be compared with its digest; None where it cannot be opened."""
+        try:
+            with self.path.open("rb") as file:
+                return None if self.length < 0 else b"".join(self._content(file))
+        except (TamperedError, FileNotFoundError):
+            return None
+
+    def _content(self, file: BinaryIO) -> Iterator[bytes]:
+        return pieces(file) if self.key is None else opened(file, self.key, self.path.stat().st_size)

@@ -36,6 +36,15 @@ def storage_errors(place: Path) -> Iterator[None]:
         raise StoreError(f"cannot use {error.filename or place}: {error.strerror}; check the disk") from error
 
 
+def sync_file(path: Path) -> None:
+    """Make the bytes of ``path`` durable, whoever wrote them."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def sync_directory(folder: Path) -> None:
     """Make the names in ``folder`` durable."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

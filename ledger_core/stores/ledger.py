@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from ledger_core.kernel import log
-from ledger_core.kernel.content import ContentRef, content_ref
+from ledger_core.kernel.content import DEFAULT_PROTECTION_DOMAIN, ContentRef, content_ref
 from ledger_core.kernel.errors import AppendError, StoreError, UnknownReferenceError
 from ledger_core.kernel.log import Role
 from ledger_core.kernel.policy import Policy
@@ -16,18 +16,15 @@ from ledger_core.kernel.statements.author import Author
 from ledger_core.kernel.statements.control import LedgerGenesis, LedgerGenesisBody, PolicyActivated, PolicyActivatedBody
 from ledger_core.kernel.statements.envelope import SourceFact
 from ledger_core.kernel.statements.facts import FIRST, successor_fact
-from ledger_core.kernel.text import is_contract_id
 from ledger_core.kernel.timestamps import check_timestamp
-from ledger_core.stores.blobs import FileBlobStore, MemoryBlobStore
+from ledger_core.stores.blobs import MemoryBlobStore
 from ledger_core.stores.files import LOCK_WAIT_SECONDS
 from ledger_core.stores.memory import MemoryEventStore
+from ledger_core.stores.place import Place
 from ledger_core.stores.protocols import BlobStatus, BlobStore, Channel, Delivery, EventStore, Outcome, StoredEvent
-from ledger_core.stores.sqlite import SqliteEventStore
 
 PRODUCER = "veritas.ledger"
 PRODUCER_VERSION = "1"
-_LEDGERS = "ledgers"
-_FILE = "ledger.sqlite3"
 
 Now = str | Callable[[], str]
 """A strict timestamp, or a function that gives one."""
@@ -47,7 +44,7 @@ class Ledger:
     @classmethod
     def open(
         cls,
-        home: Path,
+        where: Path | Place,
         scope: Scope,
         *,
         now: Now,
@@ -56,18 +53,40 @@ class Ledger:
         principal: str = "local",
         wait_seconds: float = LOCK_WAIT_SECONDS,
     ) -> Self:
-        """The ledger of ``scope`` under ``home``; a new one gets its genesis and ``policy`` as its first policy.
+        """The ledger of ``scope`` at ``where``; a new one gets its genesis and ``policy`` as its first policy.
 
         An existing ledger keeps the policy in force; :meth:`activate_policy` changes it.
 
         Raises:
             LedgerVersionError, LedgerBusyError, StorageFullError: see the message.
         """
-        folder = scope_folder(home, scope)
-        blobs = FileBlobStore(folder / "blobs")
-        ledger = cls(SqliteEventStore(folder, scope, blobs, wait_seconds), blobs, now=now, principal=principal)
-        ledger._begin(policy, policy_name)
+        place = Place.of(where)
+        blobs = place.blobs(scope)
+        ledger = cls(place.events(scope, blobs, wait_seconds), blobs, now=now, principal=principal)
+        try:
+            ledger._begin(policy, policy_name)
+        except BaseException:
+            ledger.close()
+            raise
         return ledger
+
+    @classmethod
+    def existing(
+        cls,
+        where: Path | Place,
+        scope: Scope,
+        *,
+        now: Now,
+        principal: str = "local",
+        wait_seconds: float = LOCK_WAIT_SECONDS,
+    ) -> Self:
+        """The ledger of ``scope`` as it is, genesis or not: for readers, who know that it exists, and for verification.
+
+        Raises: as :meth:`open`.
+        """
+        place = Place.of(where)
+        blobs = place.blobs(scope)
+        return cls(place.events(scope, blobs, wait_seconds), blobs, now=now, principal=principal)
 
     @classmethod
     def in_memory(cls, scope: Scope, *, now: Now, policy: Policy, policy_name: str, principal: str = "local") -> Self:
@@ -78,10 +97,9 @@ class Ledger:
         return ledger
 
     @staticmethod
-    def exists(home: Path, scope: Scope) -> bool:
-        """Whether a ledger of ``scope`` lies under ``home``."""
-        file = scope_folder(home, scope) / _FILE
-        return file.is_file() and file.stat().st_size > 0
+    def exists(where: Path | Place, scope: Scope) -> bool:
+        """Whether there is a ledger of ``scope`` at ``where``."""
+        return Place.of(where).exists(scope)
 
     def _begin(self, policy: Policy, policy_name: str) -> None:
         if not self._is_new():
@@ -144,6 +162,17 @@ class Ledger:
         self.blobs.put_all(data for data, _ in many)
         return refs
 
+    def put_blob_stream(self, chunks: Iterable[bytes], media_type: str) -> ContentRef:
+        """Store bytes that come in pieces, without holding them in memory; see :meth:`BlobStore.put_stream`."""
+        stored = self.blobs.put_stream(chunks)
+        return ContentRef.make(
+            algorithm="ostk-body-v1",
+            byte_length=stored.byte_length,
+            digest=stored.digest,
+            media_type=media_type,
+            protection_domain_id=DEFAULT_PROTECTION_DOMAIN,
+        )
+
     def read_blob(self, ref: ContentRef) -> bytes:
         """The verified bytes of ``ref``; raises :class:`BlobError` for missing, corrupt or erased content."""
         return self.blobs.read(ref)
@@ -203,20 +232,14 @@ class Ledger:
         self.close()
 
 
-def scope_folder(home: Path, scope: Scope) -> Path:
-    """Where the ledger of ``scope`` lies."""
-    return home / _LEDGERS / scope.tenant_namespace / scope.project_namespace
+def scope_folder(where: Path | Place, scope: Scope) -> Path:
+    """Where the files of the ledger of ``scope`` lie."""
+    return Place.of(where).folder(scope)
 
 
-def list_scopes(home: Path) -> tuple[Scope, ...]:
-    """Every scope that has a ledger under ``home``, sorted by tenant and project."""
-    places = sorted(file.parent for file in (home / _LEDGERS).glob(f"*/*/{_FILE}"))
-    scopes = (
-        Scope.make(tenant_namespace=place.parent.name, project_namespace=place.name)
-        for place in places
-        if is_contract_id(place.parent.name) and is_contract_id(place.name)
-    )
-    return tuple(scope for scope in scopes if Ledger.exists(home, scope))
+def list_scopes(where: Path | Place) -> tuple[Scope, ...]:
+    """Every scope that has a ledger at ``where``, sorted by tenant and project."""
+    return Place.of(where).scopes()
 
 
 def genesis_statements(scope: Scope, policy: Policy, policy_name: str) -> tuple[LedgerGenesis, PolicyActivated]:

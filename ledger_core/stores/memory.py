@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Self
 
 from ledger_core.kernel import log
 from ledger_core.kernel.errors import CollisionError, StoreError
@@ -11,7 +12,7 @@ from ledger_core.kernel.statements import FAMILIES, LogFamily, Scope, Statement
 from ledger_core.kernel.statements.control import LedgerGenesis
 from ledger_core.stores.index import Index
 from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
-from ledger_core.stores.rules import SHARD, append_all
+from ledger_core.stores.rules import SHARD, append_all, require_empty
 
 
 class MemoryEventStore:
@@ -26,7 +27,7 @@ class MemoryEventStore:
         self._lock = threading.RLock()
 
     @classmethod
-    def restore(cls, scope: Scope, blobs: BlobStore, events: Iterable[StoredEvent]) -> MemoryEventStore:
+    def restore(cls, scope: Scope, blobs: BlobStore, events: Iterable[StoredEvent]) -> Self:
         """A store that holds ``events`` as they are, unchecked and read-only in spirit: for verification to judge."""
         store = cls(scope, blobs)
         for event in events:
@@ -50,6 +51,17 @@ class MemoryEventStore:
                 self._logs[event.family].append(event)
             self._index.added.clear()
             return outcomes
+
+    def adopt(self, events: Iterable[StoredEvent], collisions: Iterable[Collision]) -> None:
+        """See :meth:`EventStore.adopt`."""
+        with self._lock:
+            require_empty(self._index)
+            taken = list(events)
+            for event in taken:
+                self._index.add(event)
+                self._logs[event.family].append(event)
+            self._index.added.clear()
+            self._collisions.extend(collisions)
 
     def events(self, family: LogFamily, after: int = 0) -> Iterator[StoredEvent]:
         """See :meth:`EventStore.events`."""

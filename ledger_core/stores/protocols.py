@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.digests import DigestHex
@@ -101,6 +101,13 @@ class BlobStatus(StrEnum):
     ERASED = "erased"
 
 
+class StoredBlob(NamedTuple):
+    """What a streamed put came to."""
+
+    digest: DigestHex
+    byte_length: int
+
+
 class BlobStore(Protocol):
     """Content-addressed bytes."""
 
@@ -110,6 +117,14 @@ class BlobStore(Protocol):
 
     def put_all(self, many: Iterable[bytes]) -> tuple[DigestHex, ...]:
         """Store each of ``many`` durably, for less than the price of as many calls of :meth:`put`."""
+        ...
+
+    def put_stream(self, chunks: Iterable[bytes]) -> StoredBlob:
+        """Store the concatenated ``chunks`` durably, holding one of them in memory at a time.
+
+        What ``chunks`` raises passes through and leaves nothing behind: a producer that has too much to say, or breaks off,
+        refuses by raising. Raises :class:`BlobError` for an erased digest, once the last chunk is read.
+        """
         ...
 
     def read(self, ref: ContentRef) -> bytes:
@@ -143,6 +158,14 @@ class EventStore(Protocol):
             AppendError: any other rule of the log.
             BlobError: content that is not durable yet.
             LedgerBusyError, StorageFullError: nothing was written; try again later, or elsewhere.
+        """
+        ...
+
+    def adopt(self, events: Iterable[StoredEvent], collisions: Iterable[Collision]) -> None:
+        """Take over another log as it is, positions, receipts and chain included, in one transaction.
+
+        ``events`` come in order (of their family) and have been verified; here nothing is judged. Raises
+        :class:`AppendError` unless this log is empty.
         """
         ...
 

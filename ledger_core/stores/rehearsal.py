@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ledger_core.kernel import digests
 from ledger_core.kernel.content import ContentRef, content_ref
 from ledger_core.kernel.digests import DigestHex
 from ledger_core.kernel.errors import BlobError
 from ledger_core.kernel.statements import FAMILIES
 from ledger_core.stores.ledger import Ledger
 from ledger_core.stores.memory import MemoryEventStore
-from ledger_core.stores.protocols import BlobStatus, BlobStore, Delivery
+from ledger_core.stores.protocols import BlobStatus, BlobStore, Delivery, StoredBlob
 
 
 def rehearsal(ledger: Ledger) -> Ledger:
@@ -35,14 +34,19 @@ class _DroppingBlobStore:
         self._under = under
 
     def put(self, data: bytes) -> DigestHex:
-        digest = digests.body_hex(data)
         ref = content_ref(data, "application/octet-stream")
         if self._under.status(ref) is BlobStatus.ERASED:
-            raise BlobError(f"blob {digest} was erased on purpose and may not be stored again; drop it from the input")
-        return digest
+            raise BlobError(
+                f"blob {ref.digest} was erased on purpose and may not be stored again; drop it from the input"
+            )
+        return DigestHex(ref.digest)
 
     def put_all(self, many: Iterable[bytes]) -> tuple[DigestHex, ...]:
         return tuple(self.put(data) for data in many)
+
+    def put_stream(self, chunks: Iterable[bytes]) -> StoredBlob:
+        data = b"".join(chunks)
+        return StoredBlob(self.put(data), len(data))
 
     def read(self, ref: ContentRef) -> bytes:
         return self._under.read(ref)

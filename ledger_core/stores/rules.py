@@ -23,6 +23,7 @@ from ledger_core.kernel import log
 from ledger_core.kernel.errors import AppendError, CollisionError, StoreError, UnknownReferenceError
 from ledger_core.kernel.log import Position, Receipt
 from ledger_core.kernel.statements import (
+    FAMILIES,
     LogFamily,
     Scope,
     Statement,
@@ -108,6 +109,16 @@ def _append(
     event = _seal_into_chain(transaction, statement, delivery)
     transaction.add(event)
     return Fresh(event.event_id, event.family, event.position)
+
+
+def require_empty(transaction: Transaction) -> None:
+    """Raise :class:`AppendError` where the log has begun: only an empty one can take over another's events as they are."""
+    for family in FAMILIES:
+        tail = transaction.tail(family)
+        if tail is not None:
+            raise AppendError(
+                f"this ledger holds {tail.offset} {family} events already; choose an empty scope or another --home"
+            )
 
 
 def check_rules(transaction: Transaction, statement: Statement, scope: Scope) -> None:
@@ -232,7 +243,7 @@ def _seal_into_chain(transaction: Transaction, statement: Statement, delivery: D
     )
     position = Position.make(committed_offset=str(tail.offset + 1), epoch_id=epoch, shard=SHARD)
     receipt_bytes = receipt.canonical_bytes()
-    return StoredEvent(
+    event = StoredEvent(
         event_id=statement.event_id,
         family=family,
         position=position,
@@ -240,3 +251,6 @@ def _seal_into_chain(transaction: Transaction, statement: Statement, delivery: D
         receipt_bytes=receipt_bytes,
         chain=log.append_chain(tail.chain, position, statement.event_id, receipt_bytes),
     )
+    # Both were encoded a moment ago and need no decoding: what a cached property keeps under its name, it does not compute.
+    vars(event).update(statement=statement, receipt=receipt)
+    return event

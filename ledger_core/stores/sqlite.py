@@ -10,24 +10,23 @@ from __future__ import annotations
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
 from ledger_core.kernel.errors import CollisionError, StoreError
-from ledger_core.kernel.log import Position
-from ledger_core.kernel.statements import FAMILIES, LogFamily, Scope, Statement
+from ledger_core.kernel.statements import LogFamily, Scope, Statement
 from ledger_core.stores.files import LOCK_WAIT_SECONDS, FileLock, make_directories, storage_errors, sync_directory
+from ledger_core.stores.formats import FORMAT_VERSION
+from ledger_core.stores.groups import Group, GroupResult, append_each
 from ledger_core.stores.memory import empty_head
 from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
-from ledger_core.stores.rules import Tail, append_all
-from ledger_core.stores.sqlite_files import APPLICATION_ID, FORMAT_VERSION, check_format, connect, sqlite_errors
+from ledger_core.stores.rows import COLUMNS, PAGE, IndexColumns, Row, index_errors, number, stored
+from ledger_core.stores.rules import Tail, append_all, require_empty
+from ledger_core.stores.sqlite_files import APPLICATION_ID, check_format, connect, sqlite_errors, upgrade
 
-_PAGE = 500
 _CHECKPOINT_PAGES = 4_000
-_COLUMNS = "event_id, family, committed_offset, epoch_id, shard, statement, receipt, chain"
-_Row = tuple[str, LogFamily, int, str, int, bytes, bytes, str]
 
 
 class SqliteEventStore:
@@ -46,25 +45,31 @@ class SqliteEventStore:
         with sqlite_errors(self._path):
             self._connection = connect(self._path)
             try:
-                if check_format(self._connection, self._path) == 0:
-                    self._create()
+                self._bring_up_to_date()
             except BaseException:
                 self._connection.close()
                 raise
         self._finalizer = weakref.finalize(self, _close, self._connection, self._lock)
 
-    def _create(self) -> None:
+    def _bring_up_to_date(self) -> None:
+        if check_format(self._connection, self._path) == FORMAT_VERSION:
+            return
         with self._lock.held():
-            if check_format(self._connection, self._path):
-                return
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            schema = resources.files("ledger_core.stores").joinpath("schema.sql").read_text(encoding="utf-8")
-            self._connection.executescript(
-                f"BEGIN IMMEDIATE; {schema}"
-                f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={FORMAT_VERSION}; COMMIT;"
-            )
-            with storage_errors(self._path):
-                sync_directory(self._path.parent)
+            found = check_format(self._connection, self._path)
+            if found == 0:
+                self._create()
+            elif found < FORMAT_VERSION:
+                upgrade(self._path, found)
+
+    def _create(self) -> None:
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        schema = resources.files("ledger_core.stores").joinpath("schema.sql").read_text(encoding="utf-8")
+        self._connection.executescript(
+            f"BEGIN IMMEDIATE; {schema}"
+            f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={FORMAT_VERSION}; COMMIT;"
+        )
+        with storage_errors(self._path):
+            sync_directory(self._path.parent)
 
     def append(self, statements: Sequence[Statement], delivery: Delivery) -> tuple[Outcome, ...]:
         """See :meth:`EventStore.append`."""
@@ -75,6 +80,20 @@ class SqliteEventStore:
             with self._transaction() as transaction:
                 transaction.keep(Collision(error.source_fact_id, error.held, error.refused, delivery.received_at))
             raise
+
+    def append_groups(self, groups: Sequence[Group]) -> tuple[GroupResult, ...]:
+        """See :meth:`GroupStore.append_groups`."""
+        with self._transaction() as transaction:
+            return append_each(transaction, groups, transaction.keep, scope=self.scope, blobs=self._blobs)
+
+    def adopt(self, events: Iterable[StoredEvent], collisions: Iterable[Collision]) -> None:
+        """See :meth:`EventStore.adopt`."""
+        with self._transaction() as transaction:
+            require_empty(transaction)
+            for event in events:
+                transaction.add(event)
+            for collision in collisions:
+                transaction.keep(collision)
 
     @contextmanager
     def _transaction(self) -> Iterator[_Transaction]:
@@ -95,22 +114,22 @@ class SqliteEventStore:
         if wal.exists() and wal.stat().st_size > _CHECKPOINT_PAGES * 4096:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _rows(self, query: str, *values: object) -> list[_Row]:
+    def _rows(self, query: str, *values: object) -> list[Row]:
         with self._threads, sqlite_errors(self._path):
             return self._connection.execute(query, values).fetchall()
 
     def events(self, family: LogFamily, after: int = 0) -> Iterator[StoredEvent]:
         """See :meth:`EventStore.events`; pages, so that no read transaction outlives a call."""
         while rows := self._rows(
-            f"SELECT {_COLUMNS} FROM events WHERE family = ? AND committed_offset > ?"  # noqa: S608 - constants
+            f"SELECT {COLUMNS} FROM events WHERE family = ? AND committed_offset > ?"  # noqa: S608 - constants
             " ORDER BY committed_offset LIMIT ?",
             family,
             after,
-            _PAGE,
+            PAGE,
         ):
             for row in rows:
-                yield _stored(row)
-            if _number(rows[-1][2]) <= after:
+                yield stored(row)
+            if number(rows[-1][2]) <= after:
                 raise StoreError(f"{self._path} is damaged: its order of {family} events leads in a circle")
             after = rows[-1][2]
 
@@ -131,9 +150,16 @@ class SqliteEventStore:
 
     def count(self, family: LogFamily) -> int:
         """See :meth:`EventStore.count`."""
-        with self._threads, sqlite_errors(self._path):
-            tail = _Transaction(self._connection).tail(family)
+        tail = self._tail(family)
         return 0 if tail is None else tail.offset
+
+    def _tail(self, family: LogFamily) -> Tail | None:
+        with self._threads, sqlite_errors(self._path):
+            return _Transaction(self._connection).tail(family)
+
+    def _columns(self, event_id: str) -> IndexColumns | None:
+        with self._threads, sqlite_errors(self._path):
+            return _Transaction(self._connection).columns(event_id)
 
     def policy_head(self) -> StoredEvent | None:
         """See :meth:`EventStore.policy_head`."""
@@ -150,18 +176,7 @@ class SqliteEventStore:
 
     def index_errors(self) -> Iterator[tuple[LogFamily, int, str]]:
         """See :meth:`EventStore.index_errors`."""
-        for family in FAMILIES:
-            recorded_at = ""
-            for event in self.events(family):
-                with self._threads, sqlite_errors(self._path):
-                    columns = _Transaction(self._connection).columns(event.event_id)
-                expected = (family, event.offset, event.statement.kind, event.statement.source_fact_id)
-                if columns != expected:
-                    yield family, event.offset, f"the index says {columns}, the statement {expected}"
-                recorded_at = event.receipt.recorded_at
-            tail = _Transaction(self._connection).tail(family)
-            if tail is not None and tail.recorded_at != recorded_at:
-                yield family, tail.offset, f"the head says recorded at {tail.recorded_at}, the receipt {recorded_at}"
+        yield from index_errors(self, self._columns, self._tail)
         with self._threads, sqlite_errors(self._path):
             (finding,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         if finding != "ok":
@@ -180,24 +195,6 @@ def _close(connection: sqlite3.Connection, lock: FileLock) -> None:
     connection.close()
 
 
-def _stored(row: _Row) -> StoredEvent:
-    event_id, family, offset, epoch_id, shard, statement, receipt, chain = row
-    # Unchecked on purpose: reading a damaged ledger must not fail before verification can say where it is damaged. Nor
-    # do a damaged file's columns keep to their declared types.
-    position = Position.model_construct(
-        committed_offset=str(_number(offset)), epoch_id=str(epoch_id), shard=_number(shard)
-    )
-    return StoredEvent(str(event_id), family, position, _bytes(statement), _bytes(receipt), str(chain))
-
-
-def _bytes(value: object) -> bytes:
-    return value if isinstance(value, bytes) else repr(value).encode()
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else -1
-
-
 class _Transaction:
     """Lookups and inserts on a connection; atomic where the store holds the lock."""
 
@@ -206,9 +203,9 @@ class _Transaction:
         self._genesis: StoredEvent | None = None
 
     def _one(self, condition: str, *values: object) -> StoredEvent | None:
-        query = f"SELECT {_COLUMNS} FROM events WHERE {condition} LIMIT 1"  # noqa: S608 - conditions are constants
+        query = f"SELECT {COLUMNS} FROM events WHERE {condition} LIMIT 1"  # noqa: S608 - conditions are constants
         row = self._connection.execute(query, values).fetchone()
-        return None if row is None else _stored(row)
+        return None if row is None else stored(row)
 
     def event(self, event_id: str) -> StoredEvent | None:
         return self._one("event_id = ?", event_id)
@@ -217,10 +214,10 @@ class _Transaction:
         row = self._connection.execute("SELECT kind FROM events WHERE event_id = ?", (event_id,)).fetchone()
         return None if row is None else str(row[0])
 
-    def columns(self, event_id: str) -> tuple[str, int, str, str] | None:
+    def columns(self, event_id: str) -> IndexColumns | None:
         """Family, offset, kind and source fact as the index columns have them."""
         query = "SELECT family, committed_offset, kind, source_fact_id FROM events WHERE event_id = ?"
-        row: tuple[str, int, str, str] | None = self._connection.execute(query, (event_id,)).fetchone()
+        row: IndexColumns | None = self._connection.execute(query, (event_id,)).fetchone()
         return row
 
     def current(self, source_fact_id: str) -> StoredEvent | None:

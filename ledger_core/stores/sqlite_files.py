@@ -9,12 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledger_core.kernel.errors import LedgerBusyError, LedgerVersionError, StorageFullError, StoreError
+from ledger_core.stores.formats import FORMAT_VERSION, check_version, migrate
 
 APPLICATION_ID = 0x56455254
 """``VERT``: marks the file as a ledger of ours."""
-
-FORMAT_VERSION = 1
-"""Format of the file; a ledger of another format is refused, never guessed at."""
 
 _BUSY_SECONDS = 5.0
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
@@ -64,7 +62,10 @@ def _uri(path: Path) -> str:
 
 
 def check_format(connection: sqlite3.Connection, path: Path) -> int:
-    """The format version of the file, 0 while it is empty; raises :class:`LedgerVersionError` for any other."""
+    """The format version of the file, 0 while it is empty.
+
+    Raises :class:`LedgerVersionError` for a newer one, and for what is no ledger at all.
+    """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -75,9 +76,21 @@ def check_format(connection: sqlite3.Connection, path: Path) -> int:
             f"{path} is an SQLite file of application {application:#x}, not a ledger ({APPLICATION_ID:#x}); "
             "move it away or choose another --home"
         )
-    if version != FORMAT_VERSION:
-        raise LedgerVersionError(
-            f"{path} has ledger format {version}, this program reads format {FORMAT_VERSION}; "
-            "use the program version that wrote it"
-        )
-    return FORMAT_VERSION
+    check_version(path, version)
+    return int(version)
+
+
+def upgrade(path: Path, found: int) -> None:
+    """Bring the file from format ``found`` to the present one, whole or not at all; the caller holds the lock."""
+    from sqlalchemy import NullPool, create_engine
+    from sqlalchemy.exc import DBAPIError
+
+    engine = create_engine("sqlite://", creator=lambda: connect(path), poolclass=NullPool)
+    try:
+        with engine.connect() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            migrate(connection, found)
+            connection.exec_driver_sql(f"PRAGMA user_version={FORMAT_VERSION}")
+            connection.commit()
+    except DBAPIError as error:
+        raise (error.orig or error) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tracemalloc
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -36,6 +37,50 @@ def test_many_at_once_are_the_same_as_one_by_one(blobs):
     for data in many:
         assert blobs.read(content_ref(data, TEXT)) == data
     assert blobs.put_all([]) == ()
+
+
+def test_a_stream_is_the_same_blob_as_its_bytes(blobs):
+    data = bytes(range(256)) * 5_000
+    ref = content_ref(data, TEXT)
+    pieces = (data[start : start + 65_537] for start in range(0, len(data), 65_537))
+    assert blobs.put_stream(pieces) == (ref.digest, len(data))
+    assert blobs.read(ref) == data
+    assert blobs.put(data) == ref.digest
+    assert blobs.put_stream(iter([data])) == (ref.digest, len(data))
+    assert blobs.put_stream([]) == (content_ref(b"", TEXT).digest, 0)
+    assert blobs.status(content_ref(b"", TEXT)) is BlobStatus.PRESENT
+    blobs.require_durable(ref)
+
+
+def test_a_stream_that_breaks_off_leaves_nothing(blobs, tmp_path):
+    def pieces():
+        yield b"half a "
+        raise ConnectionResetError("peer went away")
+
+    with pytest.raises(ConnectionResetError, match="peer went away"):
+        blobs.put_stream(pieces())
+    for said in (b"half a ", b""):
+        assert blobs.status(content_ref(said, TEXT)) is BlobStatus.MISSING
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_an_erased_stream_is_refused_and_leaves_nothing(blobs, tmp_path):
+    blobs.erase(content_ref(b"private", TEXT).digest)
+    with pytest.raises(BlobError, match="may not be stored again"):
+        blobs.put_stream([b"pri", b"vate"])
+    assert not [path for path in tmp_path.rglob("tmp/*") if path.is_file()]
+
+
+def test_a_stream_is_not_held_in_memory(stored_blobs):
+    piece, count = bytes(1 << 16), 512
+    tracemalloc.start()
+    try:
+        digest, length = stored_blobs.put_stream(piece for _ in range(count))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (digest, length) == (content_ref(piece * count, TEXT).digest, count << 16)
+    assert peak < length / 8
 
 
 def test_missing_content_is_named_as_missing(blobs):

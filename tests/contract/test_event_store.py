@@ -15,6 +15,7 @@ from ledger_core.kernel.statements.control import LedgerGenesis, PolicyActivated
 from ledger_core.kernel.statements.entries import EntryGiven, EntryGivenBody
 from ledger_core.kernel.statements.measurement import EdgesMeasured
 from ledger_core.kernel.statements.verdicts import VerdictFiled
+from ledger_core.stores.groups import Group, append_groups
 from ledger_core.stores.protocols import Delivery, Fresh, Replayed
 from tests.ledger_core.story import NOW, SCOPE, Story
 
@@ -414,3 +415,75 @@ def test_more_events_than_a_page_come_in_order(backend):
     backend.store.append(entries, DELIVERY)
     assert evidence(backend) == [entry.event_id for entry in entries]
     assert [event.offset for event in backend.store.events("evidence", after=1100)] == list(range(1101, 1204))
+
+
+def test_another_log_is_taken_over_as_it_is(backend):
+    told(backend)
+    for number in (1, 2):
+        with pytest.raises(CollisionError):
+            backend.store.append((given_entry(backend, 1, "one"), given_entry(backend, 1, f"other {number}")), DELIVERY)
+    heads = {family: backend.store.head(family) for family in ("control", "evidence")}
+    events = [event for family in heads for event in backend.store.events(family)]
+    collisions = backend.store.collisions()
+    assert len(collisions) == 2
+    another = backend.another()
+    another.adopt(iter(events), iter(collisions))
+    try:
+        assert [event for family in heads for event in another.events(family)] == events
+        assert {family: another.head(family) for family in heads} == heads
+        assert another.collisions() == collisions
+        assert another.policy_head().event_id == backend.store.policy_head().event_id
+        assert list(another.index_errors()) == []
+        (outcome,) = another.append((given_entry(backend, 7, "later"),), at(30))
+        assert outcome.position.committed_offset == str(backend.store.count("evidence") + 1)
+        with pytest.raises(AppendError, match=r"holds 5 control events already; choose an empty scope"):
+            another.adopt(events, ())
+    finally:
+        another.close()
+
+
+def test_a_log_that_breaks_off_is_not_taken_over(backend):
+    told(backend)
+
+    def broken():
+        yield from backend.store.events("control")
+        raise OSError("the disk went away")
+
+    another = backend.another()
+    try:
+        with pytest.raises(OSError, match="went away"):
+            another.adopt(broken(), ())
+        assert another.count("control") == 0
+        another.adopt(backend.store.events("control"), ())
+        assert another.head("control") == backend.store.head("control")
+    finally:
+        another.close()
+
+
+def test_many_appends_at_once_are_each_all_or_nothing(backend):
+    opened(backend)
+    first, second, third = (given_entry(backend, step, "text") for step in (1, 2, 3))
+    clash = given_entry(backend, 1, "another text")
+    missing = EntryGivenBody.make(content=content_ref(b"never put", TEXT), role="user")
+    without = Author(SCOPE, "tests.contract", "1").write(
+        EntryGiven, facts.message_fact("tests.contract", "r", 9), missing
+    )
+    results = append_groups(
+        backend.store,
+        [
+            Group((first,), at(1)),
+            Group((second, clash), at(2)),
+            Group((second, without), at(3)),
+            Group((first, third), at(4)),
+            Group((), at(5)),
+        ],
+    )
+    assert isinstance(results[1], CollisionError)
+    assert isinstance(results[2], BlobError)
+    assert [type(outcome) for outcome in (*results[0], *results[3])] == [Fresh, Replayed, Fresh]
+    assert results[4] == ()
+    assert evidence(backend) == [first.event_id, third.event_id]
+    assert [event.receipt.received_at for event in backend.store.events("evidence")] == [
+        at(second).received_at for second in (1, 4)
+    ]
+    assert [collision.refused for collision in backend.store.collisions()] == [clash.event_id]

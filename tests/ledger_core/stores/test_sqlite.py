@@ -28,7 +28,7 @@ from ledger_core.kernel.statements import Lineage, facts
 from ledger_core.kernel.statements.author import Author
 from ledger_core.kernel.statements.entries import EntryGiven, EntryGivenBody
 from ledger_core.stores import Ledger
-from ledger_core.stores.sqlite import _stored
+from ledger_core.stores.rows import stored
 from ledger_core.stores.verify import verify
 from tests.ledger_core.story import NOW, SCOPE, open_memory, tell
 
@@ -102,7 +102,7 @@ def test_another_format_is_refused_with_both_versions(tmp_path):
     connection = sqlite3.connect(file_of(tmp_path))
     connection.execute("PRAGMA user_version=7")
     connection.close()
-    with pytest.raises(LedgerVersionError, match="has ledger format 7, this program reads format 1"):
+    with pytest.raises(LedgerVersionError, match="has ledger format 7, this program reads formats up to 1"):
         open_ledger(tmp_path)
 
 
@@ -128,7 +128,7 @@ def test_a_file_that_is_no_database_is_a_store_error(tmp_path, garbage):
 
 @pytest.mark.parametrize("row", [(None,) * 8, (1,) * 8, ("x",) * 8, (b"\xff",) * 8])
 def test_a_damaged_row_is_read_as_an_event_that_cannot_verify(row):
-    event = _stored(row)
+    event = stored(row)
     with pytest.raises(StatementError):
         assert event.statement
     with pytest.raises(StatementError):

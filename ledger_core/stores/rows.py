@@ -1,0 +1,60 @@
+"""Events as rows of a table: what the SQL stores share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from ledger_core.kernel.log import Position
+from ledger_core.kernel.statements import FAMILIES, LogFamily
+from ledger_core.stores.protocols import StoredEvent
+from ledger_core.stores.rules import Tail
+
+COLUMNS = "event_id, family, committed_offset, epoch_id, shard, statement, receipt, chain"
+
+PAGE = 500
+"""Events that are read at a time: no read transaction outlives a call, and no log has to fit in memory."""
+
+Row = tuple[str, LogFamily, int, str, int, bytes, bytes, str]
+IndexColumns = tuple[str, int, str, str]
+"""Family, offset, kind and source fact of an event, as the index columns have them."""
+
+
+class _Readable(Protocol):
+    def events(self, family: LogFamily, after: int = 0) -> Iterator[StoredEvent]: ...
+
+
+def stored(row: Row) -> StoredEvent:
+    """The event of a row, unchecked: reading a damaged ledger must get as far as verification can say where it is damaged."""
+    event_id, family, offset, epoch_id, shard, statement, receipt, chain = row
+    # A damaged file's columns do not keep to their declared types either.
+    position = Position.model_construct(
+        committed_offset=str(number(offset)), epoch_id=str(epoch_id), shard=number(shard)
+    )
+    return StoredEvent(str(event_id), family, position, _bytes(statement), _bytes(receipt), str(chain))
+
+
+def _bytes(value: object) -> bytes:
+    return value if isinstance(value, bytes) else repr(value).encode()
+
+
+def number(value: object) -> int:
+    """``value`` where it is a number, else one that no offset is."""
+    return value if isinstance(value, int) else -1
+
+
+def index_errors(
+    store: _Readable, columns: Callable[[str], IndexColumns | None], tail: Callable[[LogFamily], Tail | None]
+) -> Iterator[tuple[LogFamily, int, str]]:
+    """Where index columns and heads contradict the statements and receipts: family, offset and what is wrong."""
+    for family in FAMILIES:
+        recorded_at = ""
+        for event in store.events(family):
+            found = columns(event.event_id)
+            expected = (family, event.offset, event.statement.kind, event.statement.source_fact_id)
+            if found != expected:
+                yield family, event.offset, f"the index says {found}, the statement {expected}"
+            recorded_at = event.receipt.recorded_at
+        end = tail(family)
+        if end is not None and end.recorded_at != recorded_at:
+            yield family, end.offset, f"the head says recorded at {end.recorded_at}, the receipt {recorded_at}"
