@@ -46,6 +46,7 @@ from ledger_core.stores.ledger import Ledger
 
 NAMESPACE: Final = "veritas.agent"
 _VERSION: Final = "1"
+_CALL: Final = "call"
 
 INSTRUCTION: Final = "Answer from the numbered entries below, and cite each entry that you use as [n]."
 """What :meth:`LedgerAgent.ask` tells a model."""
@@ -137,6 +138,7 @@ class LedgerAgent:
         self._recorder = GenerationRecorder(ledger, run, decode=decode)
         self._author = Author(ledger.scope, NAMESPACE, _VERSION, redaction_policy=POLICY)
         self._steps = itertools.count()
+        self._called: dict[str, int] = {}
         self._transcript = transcript
         self._contrastive = contrastive
         self._last_pair: tuple[str, str] | None = None
@@ -157,20 +159,30 @@ class LedgerAgent:
         self._append(given, "recorder")
         return self._said("tell", given.event_id, clean)
 
-    def observe(self, tool: str, arguments: Mapping[str, Any] | None = None, **uninvited: object) -> Observed:
+    def observe(
+        self, tool: str, arguments: Mapping[str, Any] | None = None, *, call_id: str | None = None, **uninvited: object
+    ) -> Observed:
         """Call ``tool`` at the boundary; what comes back is sealed before it is seen.
+
+        ``call_id`` is the model's own id of the call: the same again gives the same observation and does not run the
+        tool again, also where the first could not be stored.
 
         Raises:
             TrustFieldError: the request states trust or origin; names the field.
             SealError, StoreError: see :meth:`ToolBoundary.call`.
         """
         refuse_uninvited(uninvited)
-        return self._observed(tool, self.boundary.call(tool, arguments or {}))
+        step = self._step_of(call_id)
+        return self._observed(tool, self.boundary.call(tool, arguments or {}, step=step, call_id=call_id or _CALL))
 
-    async def aobserve(self, tool: str, arguments: Mapping[str, Any] | None = None, **uninvited: object) -> Observed:
+    async def aobserve(
+        self, tool: str, arguments: Mapping[str, Any] | None = None, *, call_id: str | None = None, **uninvited: object
+    ) -> Observed:
         """As :meth:`observe`, from async code."""
         refuse_uninvited(uninvited)
-        return self._observed(tool, await self.boundary.acall(tool, arguments or {}))
+        step = self._step_of(call_id)
+        call = await self.boundary.acall(tool, arguments or {}, step=step, call_id=call_id or _CALL)
+        return self._observed(tool, call)
 
     def generated(
         self,
@@ -299,6 +311,14 @@ class LedgerAgent:
         if digests != self._last_pair:
             self._contrastive.write(pair.line())
             self._last_pair = digests
+
+    def _step_of(self, call_id: str | None) -> int:
+        """The step of a call: a call that has an id keeps its step when it is made again."""
+        if call_id is None:
+            return next(self._steps)
+        if call_id not in self._called:
+            self._called[call_id] = next(self._steps)
+        return self._called[call_id]
 
     def _observed(self, tool: str, call: SealedCall) -> Observed:
         records = tuple(Said(each.entry, entry_text(self.ledger, each.content) or "") for each in call.observations)

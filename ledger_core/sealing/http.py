@@ -33,10 +33,11 @@ class FetchError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SecretHeader:
-    """A header whose value is a secret, for one host only."""
+    """A header whose value is a secret, for one web origin only."""
 
     header: str
-    host: str
+    origin: str
+    """Scheme, host and port, such as ``https://api.example.org``: a request to any other goes without the header."""
     reference: str
     """Name of the secret, such as ``env:API_TOKEN``; its value never leaves the call."""
 
@@ -75,7 +76,7 @@ class HttpGet:
 
     def _headers(self, address: httpx.URL, secrets: Mapping[str, str]) -> dict[str, str]:
         headers = {"user-agent": _AGENT}
-        if self.header is not None and address.host == self.header.host:
+        if self.header is not None and _web_origin(address) == _web_origin(httpx.URL(self.header.origin)):
             headers[self.header.header] = secrets[self.header.reference]
         return headers
 
@@ -128,6 +129,10 @@ def http_get(
         procedure="http_get",
         timeout_seconds=seconds,
     )
+
+
+def _web_origin(address: httpx.URL) -> tuple[str, bytes, int | None]:
+    return address.scheme, address.raw_host, address.port
 
 
 def _plain(address: httpx.URL) -> str:

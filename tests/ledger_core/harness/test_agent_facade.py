@@ -14,7 +14,7 @@ from ledger_core.harness.contrast import read_pair
 from ledger_core.harness.logs import ListLog
 from ledger_core.harness.oracle import RuleChecker
 from ledger_core.harness.view import LedgerView
-from ledger_core.kernel.errors import BeliefError, BlobError, StoreError, UnknownReferenceError
+from ledger_core.kernel.errors import BeliefError, BlobError, SealError, StoreError, UnknownReferenceError
 from ledger_core.providers.fake import FakeEmbedder
 from ledger_core.providers.protocols import Completion
 from ledger_core.sealing import ToolRegistry
@@ -93,6 +93,17 @@ class TestTellAndObserve:
 
     def test_from_async_code(self, agent):
         assert asyncio.run(agent.aobserve("blog")).text == PAGES["blog"]
+        assert asyncio.run(agent.aobserve("blog", call_id="c")) == asyncio.run(agent.aobserve("blog", call_id="c"))
+
+    def test_a_call_with_an_id_is_made_once(self):
+        book = Counted("booked", "booked again")
+        agent = LedgerAgent(
+            open_ledger(), ToolRegistry([external("book", book, effect="mutating")]), run="r", environ={}
+        )
+        first, between, again = (agent.observe("book", call_id=name) for name in ("call_1", "call_2", "call_1"))
+        assert (first, first.text, between.text, book.calls) == (again, "booked", "booked again", 2)
+        with pytest.raises(SealError, match="was another call"):
+            agent.observe("book", {"seat": 2}, call_id="call_1")
 
     def test_two_runs_in_one_ledger_do_not_meet(self):
         ledger = open_ledger()

@@ -1,0 +1,30 @@
+"""The sealing page against the code: its example registers a tool, and every attack names a test that is there."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from ledger_core.sealing import register
+from tests.tree import ROOT
+
+PAGE = (ROOT / "docs/sealing.md").read_text(encoding="utf-8")
+FOLDER = ROOT / "tests/ledger_core/sealing"
+
+
+def defined(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+
+
+def test_the_example_registers_a_tool():
+    (code,) = re.findall(r"```python\n(register\(.*?)```", PAGE, re.DOTALL)
+    tool = eval(code, {"register": register, "search": dict})
+    assert (tool.registration.origin, tool.registration.source_id) == ("fixed", "search")
+
+
+def test_every_attack_names_its_tests_and_every_attack_test_is_listed():
+    listed = set(re.findall(r"`(?:\w+::)?(test_\w+)`", PAGE.split("## Attacks")[1]))
+    attacks = defined(FOLDER / "test_sealing_attacks.py")
+    assert listed <= attacks | defined(FOLDER / "test_replay_audit.py")
+    assert attacks <= listed
