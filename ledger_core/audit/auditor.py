@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,7 +17,7 @@ from ledger_core.audit.kept import check_kept
 from ledger_core.audit.logs import Logs, walk
 from ledger_core.audit.notes import File, Key
 from ledger_core.audit.origin import OriginError, SuffixList, cluster
-from ledger_core.audit.source import SealedError, Source
+from ledger_core.audit.source import OutOfReachError, Source
 
 
 @dataclass
@@ -79,6 +80,7 @@ def _contents(source: Source, logs: Logs, report: Report) -> None:
         event.statement["body"]["content_digest"] for event in everything if event.statement["kind"] == "blob.erased"
     }
     seen: set[bytes] = set()
+    out_of_reach: Counter[str] = Counter()
     for event in everything:
         for content in shapes.contents(event.statement):
             key = canonical.dump(content)
@@ -89,8 +91,8 @@ def _contents(source: Source, logs: Logs, report: Report) -> None:
             erased = source.blobs.is_erased(digest)
             try:
                 data = None if erased else source.blobs.read(digest)
-            except SealedError as error:
-                report.unchecked.append(str(error))
+            except OutOfReachError as error:
+                out_of_reach[str(error)] += 1
                 continue
             if data is not None and len(data) == content["byte_length"] and body(data) == digest:
                 report.blobs += 1
@@ -100,6 +102,7 @@ def _contents(source: Source, logs: Logs, report: Report) -> None:
                 kind = FindingKind.BLOB_MISSING if data is None else FindingKind.BLOB_CORRUPT
                 kind = FindingKind.BLOB_ERASED if erased else kind
                 raise FoundError(kind, event.family, event.offset, f"content {digest} of event {event.event_id}")
+    report.unchecked.extend(f"{count} contents: {reason}" for reason, count in out_of_reach.items())
 
 
 def _beliefs(logs: Logs, suffixes: SuffixList | None, report: Report) -> None:

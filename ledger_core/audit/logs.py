@@ -146,6 +146,8 @@ class _Walk:
         body = statement["body"]
         if statement["kind"] != "ledger.genesis" or body["scope"] != statement["scope"]:
             raise self._wrong(FindingKind.GENESIS, f"the log begins with `{statement['kind']}`")
+        if self._source.scope not in (None, body["scope"]):
+            raise self._wrong(FindingKind.GENESIS, f"the genesis of {body['scope']} in a file of {self._source.scope}")
         identity = {name: body[name] for name in ("partition_seed", "scope", "shard_count")}
         self._logs.scope = body["scope"]
         self._logs.epoch_id = domain("veritas-log-epoch-v1", canonical.dump(identity)).hex()

@@ -35,7 +35,7 @@ class Blobs(Protocol):
     """Content by digest."""
 
     def read(self, digest: str) -> bytes | None:
-        """The bytes kept under ``digest``, unchecked; None where there are none; raises :class:`SealedError`."""
+        """The bytes kept under ``digest``, unchecked; None where there are none; raises :class:`OutOfReachError`."""
         ...
 
     def is_erased(self, digest: str) -> bool:
@@ -43,8 +43,8 @@ class Blobs(Protocol):
         ...
 
 
-class SealedError(Exception):
-    """Content that is encrypted, and its key is not at hand."""
+class OutOfReachError(Exception):
+    """Content that this source cannot show: it is encrypted and its key not at hand, or it was left out of an export."""
 
 
 @dataclass
@@ -56,6 +56,8 @@ class Source:
     blobs: Blobs
     heads: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Family -> (count, chain) as the store itself records its end; empty where it records none."""
+    scope: dict[str, str] | None = None
+    """The scope that the source says it has; None where it says none."""
 
 
 def open_source(path: Path, keys: Path | None = None) -> Source:
@@ -71,9 +73,9 @@ def open_source(path: Path, keys: Path | None = None) -> Source:
         start = handle.read(len(_SQLITE))
     if start == _SQLITE:
         return _from_sqlite(file, FolderBlobs(file.parent / "blobs", keys))
-    from ledger_core.audit.exports import from_export
+    from ledger_core.audit.exports import HEADER, from_archive, from_lines
 
-    return from_export(file)
+    return from_archive(file) if HEADER.encode().startswith(start) else from_lines(file)
 
 
 def _from_sqlite(file: Path, blobs: Blobs) -> Source:
@@ -158,7 +160,7 @@ class FolderBlobs:
         key_id, nonce = sealed[16:32].hex(), sealed[32:44]
         key = None if self._keys is None else self._keys / digest[:2] / f"{digest}.{key_id}"
         if key is None or not key.is_file():
-            raise SealedError(f"content {digest} is encrypted; name the folder of its keys with --keys")
+            raise OutOfReachError("encrypted; name the folder of the ledger's data keys with --keys")
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
