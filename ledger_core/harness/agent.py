@@ -10,7 +10,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, TypedDict
 
 from ledger_core.belief.state import BeliefState, EntryState
 from ledger_core.harness.checking import Checked
@@ -46,10 +46,14 @@ from ledger_core.stores.ledger import Ledger
 
 NAMESPACE: Final = "veritas.agent"
 _VERSION: Final = "1"
-_CALL: Final = "call"
 
 INSTRUCTION: Final = "Answer from the numbered entries below, and cite each entry that you use as [n]."
 """What :meth:`LedgerAgent.ask` tells a model."""
+
+
+class _Place(TypedDict, total=False):
+    step: int
+    call_id: str
 
 
 class Checks(Protocol):
@@ -172,17 +176,14 @@ class LedgerAgent:
             SealError, StoreError: see :meth:`ToolBoundary.call`.
         """
         refuse_uninvited(uninvited)
-        step = self._step_of(call_id)
-        return self._observed(tool, self.boundary.call(tool, arguments or {}, step=step, call_id=call_id or _CALL))
+        return self._observed(tool, self.boundary.call(tool, arguments or {}, **self._place(call_id)))
 
     async def aobserve(
         self, tool: str, arguments: Mapping[str, Any] | None = None, *, call_id: str | None = None, **uninvited: object
     ) -> Observed:
         """As :meth:`observe`, from async code."""
         refuse_uninvited(uninvited)
-        step = self._step_of(call_id)
-        call = await self.boundary.acall(tool, arguments or {}, step=step, call_id=call_id or _CALL)
-        return self._observed(tool, call)
+        return self._observed(tool, await self.boundary.acall(tool, arguments or {}, **self._place(call_id)))
 
     def generated(
         self,
@@ -312,13 +313,13 @@ class LedgerAgent:
             self._contrastive.write(pair.line())
             self._last_pair = digests
 
-    def _step_of(self, call_id: str | None) -> int:
-        """The step of a call: a call that has an id keeps its step when it is made again."""
+    def _place(self, call_id: str | None) -> _Place:
+        """Which call of the run this is: one that has an id keeps its step when it is made again."""
         if call_id is None:
-            return next(self._steps)
+            return {}
         if call_id not in self._called:
-            self._called[call_id] = next(self._steps)
-        return self._called[call_id]
+            self._called[call_id] = self.boundary.reserve_step()
+        return {"step": self._called[call_id], "call_id": call_id}
 
     def _observed(self, tool: str, call: SealedCall) -> Observed:
         records = tuple(Said(each.entry, entry_text(self.ledger, each.content) or "") for each in call.observations)

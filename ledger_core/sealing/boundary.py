@@ -7,7 +7,6 @@ same bytes, its time included: a retry is a replay in the log and never a second
 from __future__ import annotations
 
 import asyncio
-import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -129,7 +128,7 @@ class ToolBoundary:
     namespace: str = NAMESPACE
     first_step: int = 0
     """Number of the first call: a run that goes on in another process counts on."""
-    _steps: itertools.count[int] = field(init=False, repr=False)
+    _next_step: int = field(init=False, repr=False)
     _running: set[Place] = field(default_factory=set, init=False, repr=False)
     _undelivered: dict[Place, tuple[str, Undelivered]] = field(default_factory=dict, init=False, repr=False)
     _sealed: dict[Place, tuple[str, SealedCall]] = field(default_factory=dict, init=False, repr=False)
@@ -137,7 +136,7 @@ class ToolBoundary:
 
     def __post_init__(self) -> None:
         """Begin to count."""
-        self._steps = itertools.count(self.first_step)
+        self._next_step = self.first_step
 
     def call(
         self,
@@ -186,6 +185,17 @@ class ToolBoundary:
             finished = await planned.run_async()
             return await asyncio.to_thread(self._conclude, planned, place, finished)
 
+    def reserve_step(self) -> int:
+        """A step that no other call of this boundary gets, for a call that is to be made again under its id."""
+        with self._lock:
+            return self._step(None)
+
+    def _step(self, wanted: int | None) -> int:
+        """``wanted``, or the next one; whatever was wanted once is never the next one."""
+        step = self._next_step if wanted is None else wanted
+        self._next_step = max(self._next_step, step + 1)
+        return step
+
     @property
     def undelivered(self) -> tuple[Undelivered, ...]:
         """Calls that were executed and could not be stored."""
@@ -217,9 +227,11 @@ class ToolBoundary:
     def _taken(self, step: int | None, call_id: str) -> Iterator[Place]:
         """The place of a call, held against another call of the same place while it runs."""
         with self._lock:
-            place = Place(self.namespace, self.record_key, next(self._steps) if step is None else step, call_id)
+            place = Place(self.namespace, self.record_key, self._step(step), call_id)
             if place in self._running:
-                raise SealError(f"call {call_id!r} of step {step} is running; wait for it, or give this one another id")
+                raise SealError(
+                    f"call {call_id!r} of step {place.step} is running; wait for it, or give this one an id of its own"
+                )
             self._running.add(place)
         try:
             yield place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from ledger_core.kernel import jcs
 from ledger_core.kernel.errors import ToolError
 from ledger_core.kernel.statements import Scope, Statement
 from ledger_core.kernel.statements.author import Author
+from ledger_core.kernel.statements.envelope import SourceFact
 from ledger_core.kernel.statements.facts import call_fact
 from ledger_core.kernel.statements.sealing import (
     EntryObserved,
@@ -18,7 +20,7 @@ from ledger_core.kernel.statements.sealing import (
     SealMintedBody,
 )
 from ledger_core.kernel.types import MAX_ITEMS
-from ledger_core.redaction import POLICY
+from ledger_core.redaction import POLICY, scan
 from ledger_core.sealing.registry import ToolRegistration
 from ledger_core.sealing.results import Content, canonical_json
 from ledger_core.sealing.running import Outcome
@@ -36,6 +38,16 @@ class Place:
     record_key: str
     step: int
     call_id: str
+
+    def fact(self, record_pointer: str | None = None) -> SourceFact:
+        """The source fact of the call's seal, or of an observation of one of its records.
+
+        A call id comes from a model: one that looks like a secret leaves its digest.
+        """
+        call_id = self.call_id
+        if scan(call_id):
+            call_id = f"sha256:{hashlib.sha256(call_id.encode('utf-8', 'surrogatepass')).hexdigest()}"
+        return call_fact(self.namespace, self.record_key, self.step, call_id, record_pointer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,7 @@ def seal_statements(scope: Scope, place: Place, call: Executed, records: Sequenc
     author = Author(scope, PRODUCER, PRODUCER_VERSION, config_digest=registration.digest(), redaction_policy=POLICY)
     seal = author.write(
         SealMinted,
-        call_fact(place.namespace, place.record_key, place.step, place.call_id),
+        place.fact(),
         SealMintedBody.make(
             args=call.args.ref,
             attestation="boundary",
@@ -97,7 +109,7 @@ def seal_statements(scope: Scope, place: Place, call: Executed, records: Sequenc
     observations = (
         author.write(
             EntryObserved,
-            call_fact(place.namespace, place.record_key, place.step, place.call_id, record.pointer),
+            place.fact(record.pointer),
             EntryObservedBody.make(
                 content=record.content.ref,
                 predicate_family=registration.predicate_family,

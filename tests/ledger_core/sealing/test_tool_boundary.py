@@ -6,6 +6,8 @@ import asyncio
 import tracemalloc
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ledger_core.belief.fold import fold
 from ledger_core.belief.policies import SEED_V4_CLUSTERS
@@ -193,6 +195,42 @@ def test_a_result_that_contradicts_the_registration_is_refused_and_nothing_is_wr
     assert statements(ledger) == []
 
 
+nasty = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters())
+    | st.binary(max_size=20)
+    | st.builds(object),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters()) | st.integers(), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(value=nasty, arguments=st.dictionaries(st.text(st.characters()), nasty, max_size=2))
+def test_any_value_is_sealed_as_it_is_or_refused_by_type_with_nothing_written(value, arguments):
+    ledger = open_ledger()
+    tools = boundary(external("search", lambda **_given: value), ledger=ledger)
+    try:
+        call = tools.call("search", arguments)
+    except UnserialisableError:
+        assert statements(ledger) == []
+        assert ledger.blobs._blobs == {}
+    else:
+        (found,) = content(ledger, call)
+        if isinstance(value, bytes):
+            assert found == value
+        elif isinstance(value, str):
+            assert found == value.encode()
+        else:
+            assert found == jcs.encode(value)
+        assert verify(ledger).first_divergence is None
+
+
 class TestDelivery:
     @pytest.mark.parametrize("fail", ["blobs", "append", "acknowledge"])
     def test_a_retry_sends_the_same_bytes_and_does_not_run_the_tool_again(self, ledger, fail):
@@ -247,6 +285,15 @@ class TestDelivery:
         boundary(external("search", dict), ledger=ledger).call("search", {})
         boundary(external("search", dict), ledger=ledger, first_step=1).call("search", {})
         assert ledger.count() == 4
+
+    def test_the_next_step_is_one_that_nobody_named(self, ledger):
+        tool = Counted(1, 2, 3)
+        tools = boundary(external("search", tool), ledger=ledger)
+        calls = [tools.call("search", {}, step=4), tools.call("search", {}), tools.call("search", {}, step=2)]
+        assert tools.reserve_step() == 6
+        assert len({call.seal for call in calls}) == tool.calls == 3
+        keys = [statement.source_fact.key for statement in statements(ledger, "seal.minted")]
+        assert keys == ["4/call", "5/call", "2/call"]
 
     def test_one_place_runs_one_call_at_a_time(self, ledger):
         tools = boundary(external("search", lambda: tools.call("search", {}, step=0)), ledger=ledger)
@@ -388,6 +435,10 @@ class TestSecrets:
         tool = external("search", lambda password: give(f"you said {password} to me"))
         boundary(tool, ledger=ledger).call("search", {"password": "hunter2-correct-horse9"})
         assert b"hunter2" not in self.everything(ledger)
+
+    def test_a_call_id_that_is_a_secret_leaves_its_digest(self, ledger):
+        boundary(external("search", dict), ledger=ledger).call("search", {}, call_id=self.KEY)
+        assert self.KEY.encode() not in self.everything(ledger)
 
     def test_a_caller_does_not_choose_the_secrets(self, ledger):
         with pytest.raises(ToolError, match="given its secrets by the boundary"):
