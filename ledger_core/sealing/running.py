@@ -10,7 +10,7 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -57,9 +57,9 @@ class Invocation:
             ToolError: an async tool, called from inside a running event loop.
         """
         seconds = self.tool.timeout_seconds
-        if seconds is None:
-            return _ended(self._call)
         stop = threading.Event()
+        if seconds is None:
+            return _ended(lambda: self._call(stop))
         future = _in_thread(lambda: self._call(stop))
         try:
             future.exception(seconds)
@@ -74,10 +74,7 @@ class Invocation:
         deadline = asyncio.timeout(self.tool.timeout_seconds)
         try:
             async with deadline:
-                value = await self._start(stop)
-                if inspect.isawaitable(value):
-                    value = await value
-                returned = await spooled_async(_returned(value), self.known)
+                returned = await self._finish(await self._start(stop), stop)
         except UnserialisableError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is sealed
@@ -99,20 +96,22 @@ class Invocation:
         value = self.tool.function(**self.arguments)
         return value if inspect.isawaitable(value) else spooled(_returned(value), self.known, stop)
 
-    def _call(self, stop: threading.Event | None = None) -> Returned:
-        value = self._sync_part(stop or threading.Event())
+    def _call(self, stop: threading.Event) -> Returned:
+        value = self._sync_part(stop)
         if not inspect.isawaitable(value) and not isinstance(_returned(value).value, AsyncIterator):
             return _returned(value)
         if _loop_is_running():
             if inspect.iscoroutine(value):
                 value.close()
             raise ToolError("this tool is async and an event loop is running: await `acall` instead of `call`")
-        return asyncio.run(self._finish(value))
+        return asyncio.run(self._finish(value, stop))
 
-    async def _finish(self, value: Any) -> Returned:
-        if inspect.isawaitable(value):
-            value = await value
-        return await spooled_async(_returned(value), self.known)
+    async def _finish(self, value: Any, stop: threading.Event) -> Returned:
+        """What needs an event loop: waiting for a value, and reading a stream that an async tool gives."""
+        returned = _returned(await value if inspect.isawaitable(value) else value)
+        if isinstance(returned.value, Iterator):
+            return await asyncio.wrap_future(_in_thread(lambda: spooled(returned, self.known, stop)))
+        return await spooled_async(returned, self.known)
 
 
 def _returned(value: Any) -> Returned:

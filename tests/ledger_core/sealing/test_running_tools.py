@@ -46,6 +46,10 @@ def chunks(a, b):
     yield b
 
 
+async def chunks_late(a, b):
+    return chunks(a, b)
+
+
 async def chunks_async(a, b):
     yield a
     await asyncio.sleep(0)
@@ -62,7 +66,7 @@ def test_sync_and_async_callables_give_their_value(function, timeout):
 
 
 @pytest.mark.parametrize("timeout", [None, 5.0])
-@pytest.mark.parametrize("function", [chunks, chunks_async, lambda a, b: iter([a, b])])
+@pytest.mark.parametrize("function", [chunks, chunks_async, chunks_late, lambda a, b: iter([a, b])])
 def test_streams_are_read_while_the_call_runs(function, timeout):
     for finished in both(function, timeout, a=b"one", b=b"two"):
         assert isinstance(finished.returned.value, Spool)

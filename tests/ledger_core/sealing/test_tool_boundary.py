@@ -113,6 +113,12 @@ def test_seal_and_observation_are_one_transaction_of_the_sealer(ledger):
     assert {event.receipt.role for event in ledger.events()} == {"sealer"}
 
 
+def test_a_mutating_call_has_no_procedure(ledger):
+    boundary(external("book", lambda: "booked", effect="mutating"), ledger=ledger).call("book", {})
+    body = statements(ledger, "seal.minted")[0].body
+    assert (body.effect, body.reacquisition, body.origin_host) == ("mutating", None, "book.test")
+
+
 def test_equal_results_of_two_calls_are_two_facts(ledger):
     tools = boundary(external("search", dict), ledger=ledger)
     first, second = tools.call("search", {}), tools.call("search", {})
