@@ -6,14 +6,23 @@ asked about and gets no verdict.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from ledger_core.kernel.types import PPM
 from ledger_core.providers import EmbeddingProvider
 from ledger_core.verification.passages import Passage, overlap_ppm, passages, words
 from ledger_core.verification.settings import Settings
 from ledger_core.verification.texts import Text
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+_KEPT_VECTORS: Final = 8192
+"""Of 384 numbers each some 12 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +32,7 @@ class Screening:
     target: Text
     candidate: Text
     cosine_ppm: int
-    """Largest cosine between any two passages that were embedded, at least 0."""
+    """Largest cosine between any two passages that were embedded, at least 0; 0 where none was."""
     overlap_ppm: int
     """Largest overlap coefficient of their words between any two passages."""
     shown: tuple[tuple[Passage, ...], tuple[Passage, ...]]
@@ -31,30 +40,53 @@ class Screening:
     passes: bool
 
 
-def screen(
-    target: Text, candidates: Sequence[Text], embedder: EmbeddingProvider, settings: Settings
-) -> tuple[Screening, ...]:
-    """Every one of ``candidates`` measured against ``target``, nearest first; all are embedded in one call.
+class Screener:
+    """Stage A over one embedder; what it embedded lately it does not embed again."""
 
-    Raises:
-        ProviderError: the embedder does not serve.
-    """
-    whole = _Pieces(target, settings)
-    pieces = [_Pieces(candidate, settings) for candidate in candidates]
-    shown = [(whole.nearest(other.words), other.nearest(whole.words)) for other in pieces]
-    texts = sorted({passage.text for pair in shown for side in pair for passage in side})
-    rows = embedder.embed(texts) if texts else None
-    place = {text: number for number, text in enumerate(texts)}
-    found = []
-    for other, (ours, theirs) in zip(pieces, shown, strict=True):
-        cosines = (
-            [] if rows is None else [float(rows[place[p.text]] @ rows[place[q.text]]) for p in ours for q in theirs]
+    def __init__(self, embedder: EmbeddingProvider, settings: Settings) -> None:
+        """Measure with ``embedder``, under the bounds of ``settings``."""
+        self._embedder = embedder
+        self._settings = settings
+        self._vectors: dict[str, npt.NDArray[np.float32]] = {}
+
+    def screen(self, target: Text, candidates: Sequence[Text]) -> tuple[Screening, ...]:
+        """Every one of ``candidates`` measured against ``target``, nearest first.
+
+        Those that share most words are embedded, all in one call; the others are judged by their words alone.
+
+        Raises:
+            ProviderError: the embedder does not serve.
+        """
+        whole = _Pieces(target, self._settings)
+        by_words = sorted(
+            (self._by_words(whole, _Pieces(candidate, self._settings)) for candidate in candidates),
+            key=lambda found: (-found.overlap_ppm, found.candidate.entry),
         )
-        cosine = min(PPM, max(0, round(PPM * max(cosines, default=0.0))))
+        most = self._settings.most_embedded
+        vectors = self._embedded({p.text for each in by_words[:most] for side in each.shown for p in side})
+        found = [*(self._by_meaning(each, vectors) for each in by_words[:most]), *by_words[most:]]
+        return tuple(sorted(found, key=lambda each: (-(each.cosine_ppm + each.overlap_ppm), each.candidate.entry)))
+
+    def _by_words(self, target: _Pieces, candidate: _Pieces) -> Screening:
+        ours, theirs = target.nearest(candidate.words), candidate.nearest(target.words)
         overlap = max((overlap_ppm(words(p.text), words(q.text)) for p in ours for q in theirs), default=0)
-        passes = cosine >= settings.minimum_cosine_ppm or overlap >= settings.minimum_overlap_ppm
-        found.append(Screening(target, other.text, cosine, overlap, (ours, theirs), passes))
-    return tuple(sorted(found, key=lambda s: (-(s.cosine_ppm + s.overlap_ppm), s.candidate.entry)))
+        passes = overlap >= self._settings.minimum_overlap_ppm
+        return Screening(target.text, candidate.text, 0, overlap, (ours, theirs), passes)
+
+    def _by_meaning(self, found: Screening, vectors: Mapping[str, npt.NDArray[np.float32]]) -> Screening:
+        ours, theirs = found.shown
+        cosines = [float(vectors[p.text] @ vectors[q.text]) for p in ours for q in theirs]
+        cosine = min(PPM, max(0, round(PPM * max(cosines, default=0.0))))
+        return replace(found, cosine_ppm=cosine, passes=found.passes or cosine >= self._settings.minimum_cosine_ppm)
+
+    def _embedded(self, texts: AbstractSet[str]) -> dict[str, npt.NDArray[np.float32]]:
+        missing = sorted(texts - self._vectors.keys())
+        if missing:
+            self._vectors.update(zip(missing, self._embedder.embed(missing), strict=True))
+        found = {text: self._vectors[text] for text in texts}
+        for oldest in list(self._vectors)[: max(0, len(self._vectors) - _KEPT_VECTORS)]:
+            del self._vectors[oldest]
+        return found
 
 
 class _Pieces:

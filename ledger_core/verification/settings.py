@@ -20,6 +20,8 @@ class Settings:
     minimum_overlap_ppm: int = 250_000
     """A candidate that shares this part of the words is asked about, whatever its cosine: hardly any two texts about
     different things do (docs/verification.md has the measurement)."""
+    most_embedded: int = 256
+    """Candidates whose meaning is compared in one check: those that share most words. The others have their words alone."""
     most_asked: int = 16
     """Candidates asked about in one check, nearest first."""
     read_characters: int = 200_000

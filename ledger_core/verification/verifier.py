@@ -9,7 +9,7 @@ from ledger_core.providers import EmbeddingProvider, LlmProvider
 from ledger_core.verification.adjudication import Ground, Verdict, adjudicate
 from ledger_core.verification.prompt import TEMPLATE
 from ledger_core.verification.receipts import stage_a_receipt, stage_b_receipt
-from ledger_core.verification.screening import Screening, screen
+from ledger_core.verification.screening import Screener, Screening
 from ledger_core.verification.settings import Settings
 from ledger_core.verification.texts import Text
 
@@ -33,7 +33,8 @@ class Verifier:
         self.recipe = self.settings.recipe(TEMPLATE, llm.model, embedder.model)
         """Names prompt, models and numbers; a pair has one answer under it."""
         self._llm = llm
-        self._embedder = embedder
+        self._embedder_model = embedder.model
+        self._screener = Screener(embedder, self.settings)
 
     def screen(self, target: Text, candidates: Sequence[Text]) -> tuple[Screening, ...]:
         """Stage A: ``candidates`` by nearness to ``target``, nearest first, each with whether it is to be asked about.
@@ -41,7 +42,7 @@ class Verifier:
         Raises:
             ProviderError: the embedder does not serve.
         """
-        return screen(target, candidates, self._embedder, self.settings)
+        return self._screener.screen(target, candidates)
 
     def judge(self, screening: Screening) -> Finding:
         """Stage B on a pair that stage A let through.
@@ -53,6 +54,6 @@ class Verifier:
         return Finding(
             verdict=found.verdict,
             ground=found.ground,
-            stage_a=stage_a_receipt(screening, self.recipe, self._embedder.model, self.settings),
+            stage_a=stage_a_receipt(screening, self.recipe, self._embedder_model, self.settings),
             stage_b=stage_b_receipt(screening, found, self.recipe, self._llm.model),
         )

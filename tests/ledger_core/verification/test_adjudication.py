@@ -8,7 +8,7 @@ from ledger_core.providers.fake import FakeEmbedder
 from ledger_core.verification import Settings
 from ledger_core.verification.adjudication import ELISION, adjudicate
 from ledger_core.verification.prompt import question
-from ledger_core.verification.screening import screen
+from ledger_core.verification.screening import Screener
 from tests.ledger_core.verification.fakes import always, records, says, scripted, text
 
 TARGET, CANDIDATE = text("The lamp costs 400 euros.", "aa"), text("The lamp costs 350 euros.", "bb")
@@ -16,7 +16,7 @@ TARGET, CANDIDATE = text("The lamp costs 400 euros.", "aa"), text("The lamp cost
 
 def judge(llm, target=TARGET, candidate=CANDIDATE, **numbers):
     settings = Settings(**numbers)
-    (screening,) = screen(target, [candidate], FakeEmbedder(), settings)
+    (screening,) = Screener(FakeEmbedder(), settings).screen(target, [candidate])
     return adjudicate(screening, llm, settings)
 
 

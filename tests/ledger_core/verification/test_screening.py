@@ -7,7 +7,7 @@ import pytest
 
 from ledger_core.providers.fake import FakeEmbedder
 from ledger_core.verification import Settings
-from ledger_core.verification.screening import screen
+from ledger_core.verification.screening import Screener
 from tests.ledger_core.verification.fakes import text
 
 TARGET = text("The lamp costs 400 euros.")
@@ -28,7 +28,7 @@ class Angles:
 
 def screened(target, *others, embedder=None, **numbers):
     candidates = [text(other, f"{number:02x}") for number, other in enumerate(others)]
-    return screen(target, candidates, embedder or FakeEmbedder(), Settings(**numbers))
+    return Screener(embedder or FakeEmbedder(), Settings(**numbers)).screen(target, candidates)
 
 
 def test_what_speaks_of_the_same_comes_through_and_what_does_not_stays():
@@ -81,6 +81,27 @@ def test_one_call_embeds_every_passage_once():
     embedder = FakeEmbedder()
     screened(TARGET, "The lamp costs 350 euros", "The lamp costs 350 euros", "A lamp", embedder=embedder)
     assert sorted(embedder.embedded) == sorted({TARGET.text, "The lamp costs 350 euros", "A lamp"})
+
+
+def test_what_was_embedded_is_not_embedded_again(monkeypatch):
+    embedder = FakeEmbedder()
+    screener = Screener(embedder, Settings())
+    first = screener.screen(TARGET, [text("The lamp costs 350 euros")])
+    assert screener.screen(TARGET, [text("The lamp costs 350 euros")]) == first
+    assert len(embedder.embedded) == 2
+    monkeypatch.setattr("ledger_core.verification.screening._KEPT_VECTORS", 1)
+    screener.screen(TARGET, [text("A lamp")])
+    screener.screen(TARGET, [text("A lamp")])
+    assert len(embedder.embedded) == 4
+
+
+def test_of_too_many_only_those_that_share_most_words_are_embedded():
+    embedder = FakeEmbedder()
+    found = screened(
+        TARGET, "It rains.", "The lamp costs 350 euros", "A lamp of 400 watts", embedder=embedder, most_embedded=2
+    )
+    assert "It rains." not in embedder.embedded
+    assert [(each.cosine_ppm > 0, each.passes) for each in found] == [(True, True), (True, True), (False, False)]
 
 
 def test_no_candidates_embed_nothing():
