@@ -10,7 +10,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -220,8 +220,9 @@ class FileBlobStore:
             return
         make_directories(self._temporary)
         for left_over in self._temporary.iterdir():
-            if time.time() - left_over.stat().st_mtime > _ABANDONED_SECONDS:
-                left_over.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # its writer lives, and has just given it its name
+                if time.time() - left_over.stat().st_mtime > _ABANDONED_SECONDS:
+                    left_over.unlink()
         self._ready = True
 
     def read(self, ref: ContentRef) -> bytes:
