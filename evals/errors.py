@@ -7,7 +7,8 @@
     ├── AgentError             an agent that could not answer
     ├── StatisticsError        a number outside its domain, NaN and infinity included
     ├── PreregistrationError   a registration that is malformed or differs from what was registered
-    └── ReportError            a report document that cannot be read or rendered
+    ├── ReportError            a report document that cannot be read or rendered
+    └── CorpusError            a file of texts, such as an attack set, that is not what it must be
 
 Every message names the offending value and what to do about it. "There is no estimate" is not an error: it is
 :class:`evals.statistics.Undefined`.
@@ -44,3 +45,7 @@ class PreregistrationError(EvalError):
 
 class ReportError(EvalError):
     """A report document that cannot be read or rendered."""
+
+
+class CorpusError(EvalError):
+    """A file of texts that cannot be read, or holds too little to measure anything by."""

@@ -89,9 +89,10 @@ def readable(text: str) -> str:
         text = _without_marks(unicodedata2.normalize("NFKD", _without_marks(text)))
         text = unicodedata2.normalize("NFKC", text)
     words = text.casefold().translate(_CONTROLS).split()
-    if not text.isascii():
-        words = [_in_latin(word) for word in words]
-    return " ".join(words)
+    if text.isascii():
+        return " ".join(words)
+    mostly = 2 * sum("a" <= char <= "z" for word in words for char in word) > sum(map(str.isalpha, text))
+    return " ".join(_in_latin(word, mostly=mostly) for word in words)
 
 
 def shingles(text: str) -> frozenset[str]:
@@ -158,10 +159,13 @@ def _is_dropped(char: str) -> bool:
     return unicodedata2.combining(char) != 0 or unicodedata2.category(char) == "Cf" or ord(char) in _IGNORABLE
 
 
-def _in_latin(word: str) -> str:
-    """``word`` with look-alikes read as Latin letters where it has a Latin letter at all."""
-    mixed = not word.isascii() and any("a" <= char <= "z" for char in word)
-    return word.translate(_LOOK_ALIKES) if mixed else word
+def _in_latin(word: str, *, mostly: bool) -> str:
+    """``word`` with look-alikes read as Latin: beside Latin letters, and alone where the text is ``mostly`` Latin."""
+    if word.isascii():
+        return word
+    letters = [char for char in word if char.isalpha()]
+    alone = mostly and all(ord(char) in _LOOK_ALIKES for char in letters)
+    return word.translate(_LOOK_ALIKES) if alone or any("a" <= char <= "z" for char in letters) else word
 
 
 def _spoken(value: jcs.Json) -> Iterator[str]:

@@ -67,6 +67,8 @@ def test_readable_forms(text, expected):
 
 def test_a_word_without_a_latin_letter_keeps_its_script():
     assert readable("МОСКВА") == "москва"
+    assert readable("тост, ром и сок") == "тост, ром и сок"
+    assert readable("The letter а stands here, and the word Нижний") == "the letter a stands here, and the word нижнии"
     assert readable("ΑΘΗΝΑ") == "αθηνα"
 
 

@@ -1,0 +1,1 @@
+"""How often attacks pass a quorum rule, and what the rule costs honest witnesses."""

@@ -1,0 +1,107 @@
+"""The page of a study: one HTML file that opens from disk, the same bytes for the same document."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from evals.errors import ReportError
+from evals.quorum_attack import pictures
+from evals.quorum_attack.document import QuorumAttackData
+from evals.report import text
+from evals.report.anchors import Anchors
+
+PAGE: Final = "index.html"
+DOCUMENT: Final = "quorum-attack.json"
+
+SECTIONS: Final = (
+    ("result", "The result"),
+    ("curve", "The curve"),
+    ("rewrites", "An attacker who knows the rule"),
+    ("ledger", "Through the ledger"),
+    ("sets", "What was compared"),
+)
+
+MEASURES: Final = {
+    "passing": "attacks that pass",
+    "merged": "honest pairs merged",
+    "silenced": "questions without an honest quorum",
+}
+
+
+def write_study(folder: Path, data: QuorumAttackData) -> Path:
+    """Write page and document into ``folder``; returns the page's path.
+
+    Raises:
+        ReportError: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / DOCUMENT, data.to_json())
+        _write(folder / PAGE, render_study(data))
+    except OSError as error:
+        raise ReportError(f"the study cannot be written to {folder}: {error.strerror or error}") from error
+    return folder / PAGE
+
+
+def render_study(data: QuorumAttackData) -> str:
+    """The study as one HTML document without any reference outside its folder."""
+    shared = PackageLoader("evals.report", "templates")
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader("evals.quorum_attack", "templates"), shared]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals.update(
+        anchor=Anchors(),
+        p_value=text.p_value,
+        percent=text.percent,
+        count=text.count,
+        short=text.short,
+        span=lambda found, show: text.span(found.low, found.high, show),
+    )
+    sheet = shared.get_source(environment, "style.css")[0]
+    return environment.get_template("quorum_attack.html.j2").render(
+        data=data,
+        css=Markup(sheet),  # noqa: S704  (our own style sheet)
+        sections=SECTIONS,
+        measures=MEASURES,
+        headline=headline(data),
+        sweep=pictures.sweep,
+        trade_off=pictures.trade_off,
+        series_of=pictures.series_of,
+        threshold=lambda ppm: f"{ppm / 1_000_000:.2f}",
+        document=DOCUMENT,
+    )
+
+
+def headline(data: QuorumAttackData) -> str:
+    """The result in one sentence, whatever it is."""
+    parts = []
+    for name in ("seed-v4", "calibrated"):
+        passed = [row for row in data.figures if (row.point, row.measure) == (name, "passing")]
+        shown = ", ".join(f"{row.events:.0f} of {row.of} on {row.set_name}" for row in passed)
+        taken = [row for row in data.figures if (row.point, row.measure, row.part) == (name, "merged", "check")]
+        honest = ", ".join(f"{text.percent(row.share.estimate)} on {row.set_name}" for row in taken)
+        parts.append(f"{name} lets attacks pass: {shown}; it merges honest pairs: {honest}")
+    worst = [row for row in data.rewrites if row.point == "calibrated"]
+    if worst:
+        most = max(worst, key=lambda row: (row.passed / max(1, row.of), row.rewrite))
+        parts.append(f"an attacker who rewrites ({most.rewrite}) passes calibrated on {most.passed} of {most.of}")
+    return "; ".join(parts) + "."
+
+
+def _write(path: Path, content: str) -> None:
+    temporary = path.with_name(f".{path.name}.partial")
+    with temporary.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
