@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from ledger_core.kernel.errors import ProviderAnswerError
+from ledger_core.kernel.errors import ProviderAnswerError, ProviderError
 from ledger_core.providers.openai_connection import Answer, OpenAiConnection
 from ledger_core.providers.protocols import Completion, Finish, Message
 
@@ -89,9 +89,9 @@ class OpenAiEmbedder:
     """An embedding model of such a server; an :class:`~ledger_core.providers.protocols.EmbeddingProvider`."""
 
     def __init__(self, connection: OpenAiConnection, model: str, *, batch: int = _BATCH) -> None:
-        """Embed with ``model``, at most ``batch`` texts a request."""
+        """Embed with ``model``, at most ``batch`` texts a request; raises :class:`ProviderError` for none."""
         if batch < 1:
-            raise ValueError(f"a request holds at least one text; got a batch of {batch}")
+            raise ProviderError(f"a request holds at least one text; got a batch of {batch}")
         self._connection = connection
         self.model = model
         self._batch = batch

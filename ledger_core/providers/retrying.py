@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
+from ledger_core.kernel.errors import ProviderError
+
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})
 
 
@@ -25,9 +27,9 @@ class RetryPolicy:
     """Seconds: the most that is waited, whoever asks for it."""
 
     def __post_init__(self) -> None:
-        """Refuse numbers under which no request would be sent."""
+        """Refuse numbers under which no request would be sent; raises :class:`ProviderError`."""
         if self.attempts < 1 or self.first_wait < 0 or self.longest_wait < 0:
-            raise ValueError(f"at least one attempt, and no negative wait; got {self}")
+            raise ProviderError(f"at least one attempt, and no negative wait; got {self}")
 
     def backoff(self, attempt: int, jitter: float) -> float:
         """Seconds to wait after failed attempt number ``attempt`` (from 1); ``jitter`` in [0, 1) takes up to half off."""

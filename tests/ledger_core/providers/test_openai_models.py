@@ -54,6 +54,14 @@ def test_the_environment_adds_no_organisation(server, monkeypatch):
     assert "from-the-environment" not in repr(server.requests)
 
 
+def test_a_transport_of_ones_own_is_used(server):
+    import openai
+
+    client = openai.DefaultHttpxClient(headers={"x-through": "a proxy"})
+    assert ask(server, chat("yes"), http_client=client).text == "yes"
+    assert server.requests[0].headers["x-through"] == "a proxy"
+
+
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
@@ -131,7 +139,7 @@ class TestRetries:
 
     @pytest.mark.parametrize("numbers", [{"attempts": 0}, {"first_wait": -1.0}, {"longest_wait": -1.0}])
     def test_a_policy_that_sends_nothing_is_refused(self, numbers):
-        with pytest.raises(ValueError, match="at least one attempt"):
+        with pytest.raises(ProviderError, match="at least one attempt"):
             RetryPolicy(**numbers)
 
 
@@ -253,5 +261,5 @@ class TestEmbeddings:
             self.embed(server, ["a"], error(404))
 
     def test_an_empty_batch_is_refused(self, server):
-        with pytest.raises(ValueError, match="at least one text"):
+        with pytest.raises(ProviderError, match="at least one text"):
             OpenAiEmbedder(server.connection(), "e", batch=0)
