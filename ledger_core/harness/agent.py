@@ -17,7 +17,7 @@ from ledger_core.harness.checking import Checked
 from ledger_core.harness.contexts import RenderedContext, known_renderer, render, rendering_of
 from ledger_core.harness.contrast import contrast
 from ledger_core.harness.logs import Log
-from ledger_core.harness.oracle import Rule, RuleChecker
+from ledger_core.harness.rule_checker import Rule, RuleChecker
 from ledger_core.harness.verdicts import VerdictDesk
 from ledger_core.harness.view import LedgerView, entry_text
 from ledger_core.kernel.content import TEXT

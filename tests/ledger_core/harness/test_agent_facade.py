@@ -12,7 +12,7 @@ from ledger_core.harness.agent import INSTRUCTION
 from ledger_core.harness.checking import Checker
 from ledger_core.harness.contrast import read_pair
 from ledger_core.harness.logs import ListLog
-from ledger_core.harness.oracle import RuleChecker
+from ledger_core.harness.rule_checker import RuleChecker
 from ledger_core.harness.view import LedgerView
 from ledger_core.kernel.errors import BeliefError, BlobError, SealError, StoreError, UnknownReferenceError
 from ledger_core.providers.fake import FakeEmbedder
