@@ -96,6 +96,23 @@ def assets() -> str:
     return _table(("asset", "group", "made from", "per tenant", "blocking check"), rows)
 
 
+def permissions() -> str:
+    from ledger_core.service.permissions import PERMISSIONS, ROLES
+
+    rows = [
+        (f"`{method} {path}`", *("✓" if role in allowed else "" for role in ROLES))
+        for (method, path), allowed in PERMISSIONS.items()
+    ]
+    return _table(("request", *ROLES), rows)
+
+
+def problems() -> str:
+    from ledger_core.service.problems import ProblemKind
+
+    rows = [(f"`{kind.slug}`", str(kind.status), kind.value.title) for kind in ProblemKind]
+    return _table(("problem", "status", "means"), rows)
+
+
 @dataclass(frozen=True)
 class Block:
     """A generated part of a page."""
@@ -127,6 +144,8 @@ class Block:
 BLOCKS = (
     Block("docs/ledger.md", "statement kinds", statement_kinds),
     Block("docs/belief.md", "policies", policies),
+    Block("docs/service.md", "permissions", permissions),
+    Block("docs/service.md", "problems", problems),
     Block("docs/evals.md", "arms", arms),
     Block("docs/evals.md", "criteria", criteria),
     Block("docs/evals.md", "run sizes", run_sizes),

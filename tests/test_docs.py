@@ -73,7 +73,8 @@ class TestCommandLine:
         return found.group()
 
     def options(self, command):
-        return {option for param in command.params for option in param.opts if option.startswith("--")}
+        own = {option for param in command.params for option in param.opts if option.startswith("--")}
+        return own.union(*(self.options(inner) for inner in getattr(command, "commands", {}).values()))
 
     @pytest.mark.parametrize("name", COMMANDS)
     def test_every_option_is_documented_and_no_other(self, name):
@@ -85,7 +86,7 @@ class TestCommandLine:
 
     def test_global_options(self):
         head = page("docs/cli.md").split("## Settings")[0]
-        for option in self.options(get_command(app)) - {"--help"}:
+        for option in {option for param in get_command(app).params for option in param.opts} - {"--help"}:
             assert f"`{option}" in head
 
     def test_exit_codes(self):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from fastapi import Response
 from pydantic import BaseModel, ConfigDict, JsonValue
-from starlette.responses import Response
 
 from ledger_core.belief.state import Tier
 from ledger_core.kernel.content import ContentRef

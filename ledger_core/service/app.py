@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from http import HTTPMethod, HTTPStatus
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
-from anyio import CapacityLimiter
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ledger_core.kernel.errors import LedgerError
 from ledger_core.service import openapi, problems
@@ -42,12 +40,20 @@ from ledger_core.stores.checkpoints import key_file
 from ledger_core.stores.place import Place
 
 _UPLOADS: Final = 16
+_OF_THE_FRAMEWORK: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
 _DRAIN_SECONDS: Final = 1.0
 _ROUTERS: Final = (sealing, recording, entries, verdicts, measuring, operating, auditing, blobs, administering, plain)
 _DESCRIPTION: Final = (
     "An epistemic ledger for LLM agents: what was observed is sealed, what a model says is a claim, and belief is"
     " computed. Errors are `application/problem+json`. The same request sent again is a replay and nothing else."
 )
+
+
+_Scope = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+_Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+_App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
+"""ASGI's four shapes."""
 
 
 def create_app(config: ServiceConfig) -> FastAPI:
@@ -65,10 +71,12 @@ def create_app(config: ServiceConfig) -> FastAPI:
         )
         tokens = TokenStore(config.home)
         rooms = Rooms(parts, config.limits.open_ledgers)
-        app.state.service = Service(config, tokens, rooms, metrics, CapacityLimiter(_UPLOADS))
+        uploads = ThreadPoolExecutor(_UPLOADS, thread_name_prefix="veritas-upload")
+        app.state.service = Service(config, tokens, rooms, metrics, uploads)
         try:
             yield
         finally:
+            uploads.shutdown(wait=False)
             # uvicorn has answered every request by now; what the writers still hold is made durable first.
             await rooms.close()
             tokens.close()
@@ -131,7 +139,6 @@ def _answer_errors(app: FastAPI, metrics: Metrics) -> None:
         return await answer(request, _from_parameters(error))
 
     async def http(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
         return await answer(request, _from_http(error))
 
     async def internal(request: Request, error: Exception) -> Response:
@@ -140,7 +147,8 @@ def _answer_errors(app: FastAPI, metrics: Metrics) -> None:
     app.add_exception_handler(Problem, ours)
     app.add_exception_handler(LedgerError, ledgers)
     app.add_exception_handler(RequestValidationError, validation)
-    app.add_exception_handler(HTTPException, http)
+    for status in _OF_THE_FRAMEWORK:
+        app.add_exception_handler(status, http)
     app.add_exception_handler(Exception, internal)
 
 
@@ -156,7 +164,8 @@ def _from_parameters(error: RequestValidationError) -> Problem:
     return Problem(ProblemKind.INVALID, f"{found[0].field}: {found[0].message}", field=found[0].field, errors=found)
 
 
-def _from_http(error: HTTPException) -> Problem:
+def _from_http(error: Any) -> Problem:
+    """What the framework raises by itself, by its status."""
     if error.status_code == HTTPStatus.NOT_FOUND:
         return problems.not_found()
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -166,28 +175,26 @@ def _from_http(error: HTTPException) -> Problem:
             f"this route takes {headers.get('Allow', 'another method')}",
             headers=headers,
         )
-    if error.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return Problem(ProblemKind.TOO_LARGE, "the body is over the limit", headers={"Connection": "close"})
     return Problem(ProblemKind.MALFORMED, str(error.detail))
 
 
 class _Door:
     """Counts and times every request, refuses those beyond the limit, and puts the headers on that all answers bear."""
 
-    def __init__(self, app: ASGIApp, *, metrics: Metrics, limit: int) -> None:
+    def __init__(self, app: _App, *, metrics: Metrics, limit: int) -> None:
         self._app = app
         self._metrics = metrics
         self._limit = limit
         self._in_flight = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         status = 0
         began = time.perf_counter()
 
-        async def sending(message: Message) -> None:
+        async def sending(message: MutableMapping[str, Any]) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -210,12 +217,12 @@ class _Door:
             self._metrics.seconds.labels(method, route).observe(time.perf_counter() - began)
 
 
-def _method(scope: Scope) -> str:
+def _method(scope: _Scope) -> str:
     """The method, where it is one of HTTP's: a label may not be whatever a stranger writes."""
     return str(scope["method"]) if scope["method"] in HTTPMethod.__members__ else "other"
 
 
-def _template(scope: Scope) -> str:
+def _template(scope: _Scope) -> str:
     """The route's path template: no id, and so no tenant's business, ever becomes a label."""
     route = scope.get("route")
     return str(getattr(route, "path", "none"))

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
+from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from starlette.responses import Response
 
 from ledger_core.kernel.errors import (
     AppendError,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from typing import Final
 
-from anyio import from_thread
 from fastapi import Request
-from starlette.requests import ClientDisconnect
 
 from ledger_core.service.problems import Problem, ProblemKind
 
@@ -34,22 +33,22 @@ async def pieces(request: Request, limit: int, pause_seconds: float) -> AsyncIte
     """The body piece by piece.
 
     Raises:
-        Problem: over ``limit`` bytes, or nothing came for ``pause_seconds``.
+        Problem: over ``limit`` bytes, or nothing came for ``pause_seconds``, or the sender has gone.
     """
-    stream = request.stream()
     length = 0
-    while True:
+    more = True
+    while more:
         try:
             async with asyncio.timeout(pause_seconds):
-                piece = await anext(stream, None)
+                message = await request.receive()
         except TimeoutError:
             raise Problem(
                 ProblemKind.TIMEOUT, f"nothing came for {pause_seconds:g} s", headers={"Connection": "close"}
             ) from None
-        except ClientDisconnect:
-            raise Problem(ProblemKind.MALFORMED, "the body broke off") from None
-        if piece is None:
-            return
+        if message["type"] == "http.disconnect":
+            raise Problem(ProblemKind.MALFORMED, "the body broke off")
+        piece = message.get("body", b"")
+        more = message.get("more_body", False)
         length += len(piece)
         if length > limit:
             raise too_large(limit)
@@ -62,24 +61,29 @@ async def whole_body(request: Request, limit: int, pause_seconds: float) -> byte
     return b"".join([piece async for piece in pieces(request, limit, pause_seconds)])
 
 
-def from_worker(stream: AsyncIterator[bytes]) -> Iterator[bytes]:
-    """``stream`` for code in a worker thread; the reader's pace is the sender's."""
+def from_worker(
+    stream: AsyncIterator[bytes], loop: asyncio.AbstractEventLoop, patience_seconds: float
+) -> Iterator[bytes]:
+    """``stream``, which lives in ``loop``, for code in a worker thread; the reader's pace is the sender's.
+
+    Raises:
+        TimeoutError: nothing came for ``patience_seconds``, as when the loop has ended: no thread waits for ever.
+    """
 
     async def following() -> bytes | None:
         return await anext(stream, None)
 
-    while (piece := from_thread.run(following)) is not None:
+    while (piece := asyncio.run_coroutine_threadsafe(following(), loop).result(patience_seconds)) is not None:
         yield piece
 
 
 async def drain(request: Request, pause_seconds: float) -> None:
     """Read on for a while what will not be used: a sender that is cut off in mid-sentence sees no answer."""
     left = _DRAINED
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(pause_seconds):
-            async for piece in request.stream():
-                left -= len(piece)
-                if left < 0:
+            while left > 0:
+                message = await request.receive()
+                left -= len(message.get("body", b""))
+                if not message.get("more_body", False):
                     return
-    except (TimeoutError, ClientDisconnect, RuntimeError):
-        return

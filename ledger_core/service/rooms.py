@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from anyio import to_thread
+from fastapi.concurrency import run_in_threadpool
 
 from ledger_core.belief.policies import STRICT, STRICT_NAME
 from ledger_core.belief.state import BeliefState
@@ -173,7 +173,7 @@ class Room:
     async def close(self) -> None:
         """Finish what the writer has accepted, then release the files."""
         await self.writer.close()
-        await to_thread.run_sync(self._release)
+        await run_in_threadpool(self._release)
 
     def _release(self) -> None:
         self.writing.close()
@@ -206,7 +206,7 @@ class Rooms:
     async def _room(self, scope: Scope) -> Room:
         known = self._rooms.get(scope)
         if known is None:
-            known = asyncio.ensure_future(to_thread.run_sync(self._open, scope))
+            known = asyncio.ensure_future(run_in_threadpool(self._open, scope))
             self._rooms[scope] = known
         self._rooms.move_to_end(scope)
         try:

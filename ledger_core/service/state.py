@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import cast
 
-from anyio import CapacityLimiter
 from fastapi import Request
 
 from ledger_core.service.caller import Caller
@@ -25,7 +25,7 @@ class Service:
     tokens: TokenStore
     rooms: Rooms
     metrics: Metrics
-    uploads: CapacityLimiter
+    uploads: ThreadPoolExecutor
     """Worker threads for content that comes in: a slow sender waits for its like, not before everybody else."""
 
 

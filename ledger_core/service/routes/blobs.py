@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import Path, Query, Request, Response
 
 from ledger_core.kernel.content import DEFAULT_PROTECTION_DOMAIN, ContentRef
@@ -36,11 +36,13 @@ async def put_blob(request: Request) -> Response:
     limits = service.config.limits
     refuse_declared_length(request, limits.blob_bytes)
     media_type = _media_type(request)
+    loop = asyncio.get_running_loop()
     stream = pieces(request, limits.blob_bytes, limits.body_seconds)
     async with room_of(request) as room:
         try:
-            ref = await to_thread.run_sync(
-                lambda: room.writing.put_blob_stream(from_worker(stream), media_type), limiter=service.uploads
+            ref = await loop.run_in_executor(
+                service.uploads,
+                lambda: room.writing.put_blob_stream(from_worker(stream, loop, 2 * limits.body_seconds), media_type),
             )
         except BlobError as error:  # the only one that storing raises
             raise Problem(ProblemKind.ERASED, str(error)) from error

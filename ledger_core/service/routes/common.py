@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, TypeVar
 
-from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request
+from fastapi.concurrency import run_in_threadpool
 
 from ledger_core.kernel.statements import Statement
 from ledger_core.service.caller import Caller
@@ -81,7 +81,7 @@ async def acting(request: Request, room: Room, function: Callable[[Room], T]) ->
 
 async def in_thread(function: Callable[[], T]) -> T:
     """Run what waits for the disk in a worker thread."""
-    return await to_thread.run_sync(function)
+    return await run_in_threadpool(function)
 
 
 async def found(room: Room, event_id: str, *kinds: str) -> StoredEvent:
