@@ -8,6 +8,7 @@
     │   ├── UnsupportedModelError a model or tokenizer outside the exact-token contract
     │   └── ModelCacheError       the conversion cache cannot be written
     ├── BlockError                masks or a score table that do not belong to their block
+    ├── InputError                a context, chat or response that cannot be attributed
     ├── DesignError               an ablation design that cannot be built
     └── DecisionError             statistics that the decision rule cannot take
 
@@ -45,6 +46,10 @@ class ModelCacheError(ModelError):
 
 class BlockError(AttributionError):
     """Masks or a score table that do not belong to their block."""
+
+
+class InputError(AttributionError):
+    """A context, chat or response that a caller gave and that cannot be attributed."""
 
 
 class DesignError(AttributionError):
