@@ -34,12 +34,17 @@ class ListLog:
 
 
 class JsonlLog:
-    """A log in a file, a line of canonical JSON for each call; appended to where it exists."""
+    """A log in a file, a line of canonical JSON for each call; appended to where it exists.
+
+    One process at a time writes it. What a crash left of a last line is cut off when the log is opened.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         with storage_errors(path):
             make_directories(path.parent)
+            if path.exists():
+                _cut_to_whole_lines(path)
 
     def write(self, line: Mapping[str, Any]) -> None:
         """See :meth:`Log.write`; raises :class:`StoreError` where the file cannot be written."""
@@ -54,3 +59,8 @@ class JsonlLog:
             value = jcs.parse(line)
             assert isinstance(value, dict), "lines are objects"
             yield value
+
+
+def _cut_to_whole_lines(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(file.read().rfind(b"\n") + 1)

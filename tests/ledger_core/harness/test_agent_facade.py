@@ -468,6 +468,13 @@ class TestLogs:
         assert (tmp_path / "log.jsonl").read_bytes() == '{"a":"zwölf","b":1}\n{"a":null}\n'.encode()
         assert list(log) == [{"a": "zwölf", "b": 1}, {"a": None}]
 
+    @pytest.mark.parametrize("torn", [b'{"a":2', b'{"a":2}', b"{"])
+    def test_a_line_that_a_crash_cut_short_is_no_line(self, tmp_path, torn):
+        (tmp_path / "log.jsonl").write_bytes(b'{"a":1}\n' + torn)
+        log = JsonlLog(tmp_path / "log.jsonl")
+        log.write({"a": 3})
+        assert list(log) == [{"a": 1}, {"a": 3}]
+
     def test_a_log_that_cannot_be_written_says_so(self, tmp_path):
         (tmp_path / "file").write_bytes(b"")
         with pytest.raises(StoreError):
