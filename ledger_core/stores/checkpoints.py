@@ -1,6 +1,6 @@
 """Checkpoints of a ledger: made from its trees, kept apart from its log, and what they say against it later.
 
-A note file holds the verifier keys that its owner trusts, one a line, and signed notes below, oldest first. One lies in
+A note file holds the verifier keys that whoever keeps it trusts, one a line, and signed notes, oldest first. One lies in
 every home (``checkpoints/<tenant>/<project>/notes``), apart from the ledgers' folders, so that a ledger that is emptied
 or restored does not take it along. An *anchor* is such a file in another place, which whoever can write the home cannot.
 """
@@ -238,20 +238,22 @@ class LedgerTrees:
 
 
 def make_checkpoint(
-    ledger: Ledger, key: SigningKey, files: Sequence[Path], trees: LedgerTrees | None = None
+    ledger: Ledger, key: SigningKey, files: Sequence[Path], trees: LedgerTrees | None = None, *, bind: bool = True
 ) -> tuple[SignedCheckpoint, ...]:
-    """Bind ``key`` where that is new, sign both trees as they stand, and add the notes to every one of ``files``.
+    """Sign both trees as they stand, and add the notes to every one of ``files``.
 
-    Whether the ledger verifies is the caller's to know: a signature says that the log is this one, not that it is right.
-    The same ledger gives the same notes, and what a file holds already is not added again. ``trees`` saves reading the
-    log again.
+    With ``bind`` the log first says that ``key`` signs for it; without, nothing is appended, and equal ledgers stay equal
+    whoever signs them. Whether the ledger verifies is the caller's to know: a signature says that the log is this one, not
+    that it is right. The same ledger gives the same notes, and what a file holds already is not added again. ``trees``
+    saves reading the log again.
 
     Raises:
         VerificationError: one of ``files`` holds a checkpoint that this log does not begin with; nothing is signed.
         MerkleError: the evidence log is empty.
         NoteError, StorageFullError: a file is no note file, or cannot be written.
     """
-    ledger.append((bind_key(ledger.scope, key.verifier),), role="operator")
+    if bind:
+        ledger.append((bind_key(ledger.scope, key.verifier),), role="operator")
     if trees is None:
         trees = LedgerTrees(ledger)
     else:

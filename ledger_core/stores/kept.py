@@ -35,10 +35,8 @@ class Kept:
     source: str
     """Where it lies, for messages."""
     book: NoteBook = field(default_factory=NoteBook)
+    """Its keys are trusted, for whoever keeps the file put them there."""
     proofs: tuple[Proof, ...] = ()
-    apart: bool = True
-    """Whether it lay where the ledger's owner does not write. The keys in such a file are trusted; those in a home's own
-    file only if the ledger binds them."""
 
 
 def read_kept(path: Path) -> Kept:
@@ -108,12 +106,10 @@ class TreeWatch:
 
     def findings(self, bound: Iterable[VerifierKey]) -> Iterator[Divergence]:
         """What is wrong, signatures first, then in the order of the log; ``bound`` are the keys that the log binds."""
-        bindings = tuple(bound)
-        trusted = tuple({key for each in self._kept if each.apart for key in each.book.keys} | {*bindings})
+        trusted = tuple({key for each in self._kept for key in each.book.keys} | {*bound})
         leaves: list[tuple[Leaf, str]] = []
         for each in self._kept:
-            keys = each.book.keys if each.apart else tuple(key for key in each.book.keys if key in bindings)
-            yield from self._signed(each, keys)
+            yield from self._signed(each)
             for proof in each.proofs:
                 try:
                     leaf = _require(proof, trusted)
@@ -128,10 +124,10 @@ class TreeWatch:
         for family in FAMILIES:
             yield from self._compared(family, [pair for pair in leaves if pair[0].family == family])
 
-    def _signed(self, kept: Kept, keys: Sequence[VerifierKey]) -> Iterator[Divergence]:
+    def _signed(self, kept: Kept) -> Iterator[Divergence]:
         for each in kept.book.of(self._scope):
             try:
-                each.note.require(keys)
+                each.note.require(kept.book.keys)
             except SignatureError as error:
                 _, family = each.checkpoint.subject or (self._scope, FAMILIES[0])
                 yield _found(DivergenceKind.SIGNATURE, family, None, f"{kept.source}: {error}")

@@ -218,17 +218,20 @@ class TestSignatures:
         anchor.write_text(anchor.read_text().replace("\n25\n", "\n24\n"))
         assert kind_and_place(ledger, read_kept(anchor)) == ("signature", "evidence", None)
 
-    def test_a_homes_own_notes_need_a_key_that_the_ledger_binds(self, ledger, anchor):
-        """Whoever replaces the key file and the notes together is still told by the log."""
+    def test_a_file_is_trusted_by_its_own_keys_and_no_others(self, ledger, anchor):
+        """Whoever keeps a file put its keys there: a key that only the log binds does not sign for it."""
         make_checkpoint(ledger, KEY, [anchor])
-        own = Kept("own", read_notes(anchor), apart=False)
-        assert verify(ledger, kept=[own]).first_divergence is None
-        unbound = NoteBook(
-            (OTHER.verifier,),
-            tuple(replace(each, note=OTHER.sign(each.checkpoint.text)) for each in own.book.checkpoints),
-        )
-        assert kind_and_place(ledger, Kept("own", unbound, apart=False))[0] == "signature"
-        assert verify(ledger, kept=[Kept("anchor", unbound)]).first_divergence is None, "an anchor trusts its own keys"
+        book = read_notes(anchor)
+        foreign = NoteBook((OTHER.verifier,), book.checkpoints)
+        assert kind_and_place(ledger, Kept("anchor", foreign))[0] == "signature"
+        resigned = tuple(replace(each, note=OTHER.sign(each.checkpoint.text)) for each in book.checkpoints)
+        assert verify(ledger, kept=[Kept("anchor", NoteBook((OTHER.verifier,), resigned))]).first_divergence is None
+
+    def test_a_signer_that_is_not_bound_leaves_the_log_as_it_is(self, ledger, anchor):
+        heads = ledger.head("control"), ledger.head()
+        make_checkpoint(ledger, KEY, [anchor], bind=False)
+        assert (ledger.head("control"), ledger.head()) == heads
+        assert verify(ledger, kept=[read_kept(anchor)]).first_divergence is None
 
     def test_another_ledgers_anchor_says_nothing_about_this_one(self, ledger, anchor):
         note = OTHER.sign(f"{origin_of(NOTHING, 'evidence')}\n1\n{'A' * 43}=\n")
