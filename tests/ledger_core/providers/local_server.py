@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -39,6 +40,8 @@ class Request:
 class Server:
     def __init__(self) -> None:
         self.replies: list[Reply] = []
+        self.rule: Callable[[Request], Reply] | None = None
+        """Answers what ``replies`` do not."""
         self.requests: list[Request] = []
         self.waits: list[float] = []
         self.over = threading.Event()
@@ -52,7 +55,7 @@ class Server:
                 outer.requests.append(
                     Request(self.path, self.headers["authorization"], json.loads(body), dict(self.headers))
                 )
-                reply = outer.replies.pop(0)
+                reply = outer.replies.pop(0) if outer.replies else outer.rule(outer.requests[-1])
                 if reply.hang:
                     outer.over.wait(10)
                 if reply.hang or reply.drop:
