@@ -6,13 +6,18 @@ import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import UsageError
 
+if TYPE_CHECKING:
+    from ledger_core.stores.place import Place
+
 DEFAULT_MODEL = "smollm2-135m"
 DEFAULT_THREADS = 2
-_KEYS = frozenset({"home", "reports", "model", "tenant", "project", "threads"})
+FILES = "files"
+"""The store that needs no server: one SQLite file a ledger."""
+_KEYS = frozenset({"home", "reports", "model", "tenant", "project", "threads", "store", "keys"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,17 @@ class Settings:
     project: str
     threads: int = DEFAULT_THREADS
     """Torch threads of this process; 1 wherever several processes run a model side by side."""
+    store: str = FILES
+    """Where events are: :data:`FILES` below the home, or a PostgreSQL address."""
+    keys: Path | None = None
+    """Folder of data keys; None: content is not encrypted."""
+
+    @property
+    def place(self) -> Place:
+        """Where ledgers are."""
+        from ledger_core.stores.place import Place
+
+        return Place(self.home, None if self.store == FILES else self.store, self.keys)
 
     @property
     def lake(self) -> Path:
@@ -99,7 +115,15 @@ def resolve(**flags: str | Path | None) -> Settings:
         tenant=pick("tenant", "default"),
         project=pick("project", "imported"),
         threads=_threads(pick("threads", str(DEFAULT_THREADS))),
+        store=_store(pick("store", FILES)),
+        keys=Path(keys).expanduser().absolute() if (keys := pick("keys", "")) else None,
     )
+
+
+def _store(text: str) -> str:
+    if text != FILES and not text.startswith(("postgresql://", "postgres://")):
+        raise UsageError(f"store (VERITAS_STORE) is {text!r}; write `{FILES}` or postgresql://user@host/database")
+    return text
 
 
 def _threads(text: str) -> int:

@@ -69,7 +69,7 @@ class Workspace:
             return (self.run.plan.scope,)
         found = tuple(
             scope
-            for scope in list_scopes(self.settings.home)
+            for scope in list_scopes(self.settings.place)
             if scope.tenant_namespace == tenant and self.project in (None, scope.project_namespace)
         )
         if not found:
@@ -92,7 +92,7 @@ class Workspace:
     def ledger(self, scope: Scope) -> Iterator[Ledger]:
         """The open ledger of ``scope``; its clock is the run's stored `now`."""
         ledger = Ledger.open(
-            self.settings.home,
+            self.settings.place,
             scope,
             now=self.now,
             policy=SEED_V4_CLUSTERS,

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from pipelines.cli import attribute, dev, evaluate, import_, report, run, sql, verify, what_if, why
+from pipelines.cli import attribute, dev, evaluate, export, import_, report, restore, run, sql, verify, what_if, why
 from pipelines.cli.state import State
 from pipelines.errors import ExitCode
 from pipelines.offline import go_offline
@@ -37,10 +37,16 @@ def options(
     model: Annotated[
         str | None, typer.Option(help="Packaged model name or a Hugging Face model folder. (env VERITAS_MODEL)")
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            help="Where events are: `files`, or a PostgreSQL address. (env VERITAS_STORE; files below the home)"
+        ),
+    ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")] = False,
 ) -> None:
     """Options that every command reads."""
-    context.obj = State(home=home, model=model, debug=debug)
+    context.obj = State(home=home, model=model, debug=debug, store=store)
 
 
 app.command("run")(run.command)
@@ -49,6 +55,8 @@ app.command("attribute")(attribute.command)
 app.command("evaluate")(evaluate.command)
 app.command("report")(report.command)
 app.command("verify")(verify.command)
+app.command("export")(export.command)
+app.command("restore")(restore.command)
 app.command("what-if")(what_if.command)
 app.command("why")(why.command)
 app.command("sql")(sql.command)

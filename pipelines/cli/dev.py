@@ -54,7 +54,7 @@ def _dagster(settings: Settings, host: str, port: int) -> list[str]:
     from pipelines.workspace import SAMPLES_TENANT
 
     folder = instance_folder(settings.home)
-    found = {scope.tenant_namespace for scope in list_scopes(settings.home)}
+    found = {scope.tenant_namespace for scope in list_scopes(settings.place)}
     with dg.DagsterInstance.from_config(str(folder)) as instance:
         ensure_partitions(instance, sorted({EVALUATION_TENANT, SAMPLES_TENANT} | found))
     place = ["--host", host, "--port", str(port)]
@@ -99,6 +99,8 @@ def _environment(settings: Settings) -> dict[str, str]:
         "VERITAS_HOME": str(settings.home),
         "VERITAS_MODEL": settings.model,
         "VERITAS_REPORTS": str(settings.reports),
+        "VERITAS_STORE": settings.store,
+        "VERITAS_KEYS": "" if settings.keys is None else str(settings.keys),
     }
 
 

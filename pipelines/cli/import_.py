@@ -144,13 +144,13 @@ class _Job:
 
         given = None if now is None else parse_now(now)
         identity = self._identity()
-        if not Ledger.exists(self.settings.home, self.scope):
+        if not Ledger.exists(self.settings.place, self.scope):
             self._read_once()
-        folder = scope_folder(self.settings.home, self.scope)
+        folder = scope_folder(self.settings.place, self.scope)
         with (
             _clock(folder / f"import-{identity}.clock", given) as clock,
             Ledger.open(
-                self.settings.home,
+                self.settings.place,
                 self.scope,
                 now=clock,
                 policy=SEED_V4_CLUSTERS,
@@ -170,8 +170,8 @@ class _Job:
         from pipelines.cli.ledgers import reading
 
         self._identity()
-        if Ledger.exists(self.settings.home, self.scope):
-            with reading(self.settings.home, self.scope) as ledger:
+        if Ledger.exists(self.settings.place, self.scope):
+            with reading(self.settings.place, self.scope) as ledger:
                 return self._rehearsed(rehearsal(ledger))
         new = Ledger.in_memory(self.scope, now=wall_clock, policy=SEED_V4_CLUSTERS, policy_name=SEED_V4_CLUSTERS_NAME)
         return self._rehearsed(rehearsal(new))

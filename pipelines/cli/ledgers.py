@@ -9,10 +9,8 @@ from pathlib import Path
 from ledger_core.kernel.errors import StatementError
 from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.text import is_contract_id
-from ledger_core.stores import Ledger
-from ledger_core.stores.blobs import FileBlobStore
-from ledger_core.stores.ledger import list_scopes, scope_folder
-from ledger_core.stores.sqlite import SqliteEventStore
+from ledger_core.stores import Ledger, Place
+from ledger_core.stores.ledger import list_scopes
 from pipelines.cli.clock import wall_clock
 from pipelines.errors import PipelineError, UsageError
 from pipelines.settings import Settings
@@ -40,7 +38,7 @@ def existing_scope(settings: Settings) -> Scope:
         PipelineError: no such ledger; the message lists those that are there.
     """
     wanted = scope_named(settings.tenant, settings.project)
-    scopes = list_scopes(settings.home)
+    scopes = list_scopes(settings.place)
     if wanted in scopes:
         return wanted
     found = [
@@ -68,11 +66,9 @@ def existing_scope(settings: Settings) -> Scope:
 
 
 @contextmanager
-def reading(home: Path, scope: Scope) -> Iterator[Ledger]:
+def reading(where: Path | Place, scope: Scope) -> Iterator[Ledger]:
     """The ledger of ``scope`` as it is, which must exist; closed at the end."""
-    folder = scope_folder(home, scope)
-    blobs = FileBlobStore(folder / "blobs")
-    with Ledger(SqliteEventStore(folder, scope, blobs), blobs, now=wall_clock) as ledger:
+    with Ledger.existing(where, scope, now=wall_clock) as ledger:
         try:
             yield ledger
         except StatementError as error:
@@ -81,12 +77,12 @@ def reading(home: Path, scope: Scope) -> Iterator[Ledger]:
             ) from error
 
 
-def without_events(home: Path) -> list[str]:
-    """Names of places below ``home`` with content and no ledger: its file is gone or empty, or its first write was killed."""
-    known = {scope_folder(home, scope) for scope in list_scopes(home)}
+def without_events(place: Place) -> list[str]:
+    """Names of places below the home with content and no ledger: its file is gone or empty, or its first write was killed."""
+    known = {place.folder(scope) for scope in place.scopes()}
     return [
         f"{folder.parent.name}/{folder.name}"
-        for folder in sorted(blobs.parent for blobs in (home / "ledgers").glob("*/*/blobs"))
+        for folder in sorted(blobs.parent for blobs in (place.home / "ledgers").glob("*/*/blobs"))
         if folder not in known and next((folder / "blobs").glob("*/*"), None) is not None
     ]
 

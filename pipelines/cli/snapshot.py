@@ -62,7 +62,7 @@ def snapshot(settings: Settings, *, effective: str | None = None, recorded: str 
     ``effective`` and ``recorded`` are the times as of which it is read, see :mod:`ledger_core.belief.as_of`.
     """
     scope = existing_scope(settings)
-    with reading(settings.home, scope) as ledger:
+    with reading(settings.place, scope) as ledger:
         found = read_as_of(ledger, effective=effective, recorded=recorded)
         yield Snapshot(
             scope=scope,

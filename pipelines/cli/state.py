@@ -18,13 +18,14 @@ class State:
     home: str | None
     model: str | None
     debug: bool
+    store: str | None = None
 
     def settings(self, *, tenant: str | None = None, project: str | None = None) -> Settings:
         """Settings of this command: flags over environment over file over defaults."""
         from pipelines.errors import UsageError
         from pipelines.settings import resolve
 
-        given = {"home": self.home, "model": self.model, "tenant": tenant, "project": project}
+        given = {"home": self.home, "model": self.model, "store": self.store, "tenant": tenant, "project": project}
         for name, value in given.items():
             if value == "":
                 raise UsageError(

@@ -11,10 +11,9 @@ from pipelines.cli.flags import AsJson, Project, Tenant
 from pipelines.cli.state import state_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ledger_core.kernel.errors import StoreError
     from ledger_core.kernel.statements import Scope
+    from ledger_core.stores.place import Place
     from ledger_core.stores.verify import VerificationReport
     from pipelines.settings import Settings
 
@@ -38,7 +37,7 @@ def command(
     if every and (tenant or project):
         raise UsageError("--all means every ledger; leave it out, or leave out --tenant and --project")
     settings = state_of(context).settings(tenant=tenant, project=project)
-    findings = [_walk(settings.home, scope) for scope in _scopes(settings, tenant, project)]
+    findings = [_walk(settings.place, scope) for scope in _scopes(settings, tenant, project)]
     refusals = [finding.refusal for finding in findings if finding.refusal is not None]
     if len(findings) == len(refusals):
         raise refusals[0]
@@ -51,7 +50,7 @@ def command(
     if not (tenant or project):
         from pipelines.cli.ledgers import without_events
 
-        for name in without_events(settings.home):
+        for name in without_events(settings.place):
             typer.echo(
                 f"veritas: {name} holds content and no event, so nothing of it is verified; its file was emptied or removed,"
                 " or its first write was killed",
@@ -129,21 +128,21 @@ def _scopes(settings: Settings, tenant: str | None, project: str | None) -> tupl
 
     if project is not None:
         return (existing_scope(settings),)
-    scopes = tuple(scope for scope in list_scopes(settings.home) if tenant in (None, scope.tenant_namespace))
+    scopes = tuple(scope for scope in list_scopes(settings.place) if tenant in (None, scope.tenant_namespace))
     if not scopes:
         of = "" if tenant is None else f" of tenant {tenant!r}"
         raise PipelineError(f"no ledger{of} below {settings.home}; `veritas import FORMAT PATH` makes one")
     return scopes
 
 
-def _walk(home: Path, scope: Scope) -> _Finding:
+def _walk(place: Place, scope: Scope) -> _Finding:
     """Walk one ledger; a file that cannot even be opened has diverged, one of another version is not ours to judge."""
     from ledger_core.kernel.errors import LedgerBusyError, LedgerVersionError, StorageFullError, StoreError
     from ledger_core.stores.verify import Divergence, DivergenceKind, VerificationReport, verify
     from pipelines.cli.ledgers import reading
 
     try:
-        with reading(home, scope) as ledger:
+        with reading(place, scope) as ledger:
             report = verify(ledger)
             control_events = 0 if report.control_head is None else ledger.count("control")
     except (LedgerVersionError, LedgerBusyError, StorageFullError) as error:
