@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Protocol
 from ledger_core.kernel import digests, jcs
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.digests import Prefix
-from ledger_core.kernel.errors import SealError, StatementError, ToolError, TrustFieldError
+from ledger_core.kernel.errors import LedgerError, SealError, StatementError, ToolError, TrustFieldError
 from ledger_core.kernel.log import Role
 from ledger_core.kernel.records import TRUST_FIELDS
 from ledger_core.kernel.statements import Scope, Statement
@@ -149,6 +149,8 @@ class ToolBoundary:
     ) -> SealedCall:
         """Run ``tool`` and seal what comes of it; an exception or a timeout of the tool is sealed like a result.
 
+        An interruption from outside (a cancelled task, Ctrl-C) is sealed as an error as well, and passed on.
+
         ``step`` and ``call_id`` say which call of the run this is, the next step unless given: the same again gives
         the same seal, without running the tool.
 
@@ -162,7 +164,16 @@ class ToolBoundary:
         refuse_uninvited(uninvited)
         with self._taken(step, call_id) as place:
             planned = self._planned(place, tool, arguments)
-            return planned if isinstance(planned, SealedCall) else self._conclude(planned, place, planned.run())
+            if isinstance(planned, SealedCall):
+                return planned
+            try:
+                finished = planned.run()
+            except LedgerError:
+                raise
+            except BaseException as interruption:  # the tool may have acted: sealed, and passed on
+                self._conclude(planned, place, Finished("error", error=interruption))
+                raise
+            return self._conclude(planned, place, finished)
 
     async def acall(
         self,
@@ -173,17 +184,21 @@ class ToolBoundary:
         call_id: str = "call",
         **uninvited: object,
     ) -> SealedCall:
-        """As :meth:`call`, from async code; storing happens in a thread.
-
-        A call that is cancelled from outside leaves no seal, though its tool may have acted.
-        """
+        """As :meth:`call`, from async code; storing happens in a thread."""
         refuse_uninvited(uninvited)
         with self._taken(step, call_id) as place:
             planned = await asyncio.to_thread(self._planned, place, tool, arguments)
             if isinstance(planned, SealedCall):
                 return planned
-            finished = await planned.run_async()
-            return await asyncio.to_thread(self._conclude, planned, place, finished)
+            try:
+                finished = await planned.run_async()
+            except LedgerError:
+                raise
+            except BaseException as interruption:
+                cut_short = Finished("error", error=interruption)
+                await asyncio.shield(asyncio.to_thread(self._conclude, planned, place, cut_short))
+                raise
+            return await asyncio.shield(asyncio.to_thread(self._conclude, planned, place, finished))
 
     def reserve_step(self) -> int:
         """A step that no other call of this boundary gets, for a call that is to be made again under its id."""

@@ -180,6 +180,9 @@ class TestNeverRunAgain:
     def test_a_seal_that_calls_a_mutating_tool_read_only(self):
         assert self.forged(tool=external("search", Counted("booked"), effect="mutating")) == ("intact", 0)
 
+    def test_a_failure_that_says_how_to_fetch_it(self):
+        assert self.forged(outcome="error") == ("intact", 0)
+
     def test_a_failure(self):
         scene = Scene(OSError("down"), "330 m")
         assert (scene.audit().outcome, scene.function.calls) == ("intact", 1)
@@ -450,8 +453,18 @@ class TestRefetchedElsewhere:
 
     @pytest.mark.parametrize("fields", [{"effect": "mutating"}, {"results": (OSError("down"),)}])
     def test_what_may_not_be_run_again_cannot_have_been_fetched(self, fields):
+        fields = dict(fields)
         results = fields.pop("results", ("330 m",))
         scene = Scene(*results, **fields)
         with pytest.raises(SealError, match="is not fetched again"):
             self.told(scene, b"330 m")
         assert scene.audits() == []
+
+    def test_a_result_without_a_procedure_cannot_have_been_fetched(self):
+        ledger = open_ledger()
+        call = boundary(external("search", Counted("330 m")), ledger=ledger).call(
+            "search", {"key": "AKIAIOSFODNN7EXAMPLE"}
+        )
+        auditor = ReplayAuditor(ledger, ToolRegistry([]), clock=Clock())
+        with pytest.raises(SealError, match="no procedure"):
+            auditor.refetched(call.seal, content_ref(b"330 m", TEXT), fetched_at="2026-05-02T00:00:00.000000000Z")

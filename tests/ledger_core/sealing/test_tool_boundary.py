@@ -143,6 +143,13 @@ def test_an_exception_is_a_sealed_result(ledger, error):
     assert verify(ledger).first_divergence is None
 
 
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt(), SystemExit(3)])
+def test_an_interruption_is_sealed_and_passed_on(ledger, interruption):
+    with pytest.raises(type(interruption)):
+        boundary(external("book", Counted(interruption), effect="mutating"), ledger=ledger).call("book", {})
+    assert [seal.body.outcome for seal in statements(ledger, "seal.minted")] == ["error"]
+
+
 def test_a_timeout_is_a_sealed_result(ledger):
     async def late():
         await asyncio.sleep(60)
@@ -314,6 +321,27 @@ class TestAsync:
 
         call = asyncio.run(boundary(external("search", search), ledger=ledger).acall("search", {"q": 1}))
         assert content(ledger, call) == [b'{"about":1}']
+
+    def test_a_cancelled_call_is_sealed_as_an_error_and_stays_cancelled(self, ledger):
+        acted = asyncio.Event()
+
+        async def book():
+            acted.set()
+            await asyncio.sleep(60)
+
+        tools = boundary(external("book", book, effect="mutating"), ledger=ledger)
+
+        async def cancelled():
+            task = asyncio.create_task(tools.acall("book", {}))
+            await acted.wait()
+            task.cancel()
+            await task
+
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(cancelled())
+        seal, observed = statements(ledger)
+        assert seal.body.outcome == "error"
+        assert ledger.read_blob(observed.body.content) == b'{"error":{"message":"","type":"CancelledError"}}'
 
     def test_many_at_once_are_all_sealed(self, ledger):
         async def echo(n):
