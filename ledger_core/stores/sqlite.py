@@ -39,6 +39,7 @@ class SqliteEventStore:
         self._path = folder / "ledger.sqlite3"
         self._lock = FileLock(folder / "ledger.lock", wait_seconds)
         self._threads = threading.RLock()
+        self._log_is_named = False
         if not self._path.exists():
             with storage_errors(folder):
                 make_directories(folder)
@@ -101,6 +102,7 @@ class SqliteEventStore:
             connection = self._connection
             connection.execute("BEGIN IMMEDIATE")
             try:
+                self._name_log()
                 yield _Transaction(connection)
                 connection.execute("COMMIT")
             except BaseException:
@@ -108,6 +110,13 @@ class SqliteEventStore:
                     connection.execute("ROLLBACK")
                 raise
             self._checkpoint_when_long()
+
+    def _name_log(self) -> None:
+        """Make the name of the write-ahead log durable, once: SQLite does so as well, but tells nobody where it fails."""
+        if not self._log_is_named:
+            with storage_errors(self._path):
+                sync_directory(self._path.parent)
+            self._log_is_named = True
 
     def _checkpoint_when_long(self) -> None:
         wal = self._path.with_name(self._path.name + "-wal")
