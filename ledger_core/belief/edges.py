@@ -77,6 +77,11 @@ def dependences(index: LedgerIndex, policy: Policy, *, measured: bool) -> dict[E
     return found
 
 
+def dependence_of(claim: Claim, measurements: Iterable[EventId], index: LedgerIndex, policy: Policy) -> Dependence:
+    """The dependence of one claim, ``measurements`` being the live ones about it."""
+    return _dependence(claim, _presumed(claim, index, policy, {}), measurements, index, policy)
+
+
 def measurements_in_force(claim: EventId, index: LedgerIndex) -> tuple[tuple[EdgesMeasured, bool], ...]:
     """The measurements that decide what ``claim`` rests on, each with whether it may lower a weight, by event id."""
     entry = index.entries[claim]

@@ -7,7 +7,7 @@ statements: order and repetition do not matter, and without a statement it is ex
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ledger_core.belief.attenuation import attenuations, canonical_order
 from ledger_core.belief.audits import AuditResult, audit_results
@@ -47,45 +47,59 @@ def fold(statements: Iterable[Statement], policy: Policy, options: FoldOptions =
     order = canonical_order(index, replaced)
     suspended = {key for key, origin in index.origins.items() if origin.seal in audits.suspended}
     attenuation = attenuations(order, hyperedges, retracted.keys() | suspended, policy.retracted_ppm)
-    judge = _Judge(index, policy, audits, reputation, standing, found)
-    counted = {member for retraction in retracted.values() for member in retraction.members}
-    entries: dict[EventId, EntryState] = {}
-    for place, key in enumerate(order):
-        tier = judge.tier(key)
-        base = judge.base(key, tier)
-        left = attenuation[key]
-        origin = index.origins.get(key)
-        taken_out = key in retracted or key in suspended
-        entries[key] = EntryState(
-            kind=index.entries[key].kind,
-            tier=tier,
-            base=base,
-            attenuation=left,
-            belief=None if base is None else base * left // U,
-            retracted=key in retracted,
-            suspended=key in suspended,
-            invalidated=taken_out or left <= policy.invalidation_threshold,
-            corroborated=key in counted and judge.may_display(key),
-            external=origin is not None and origin.external,
-            cluster=None if origin is None else origin.cluster,
-            family=None if origin is None else origin.family,
-            order=place,
-            hyperedges=hyperedges.get(key, ()),
-        )
+    judge = Judge(index, policy, audits, retracted, reputation, standing, found)
+    entries = {
+        key: judge.entry_state(key, place, attenuation[key], hyperedges.get(key, ())) for place, key in enumerate(order)
+    }
     return BeliefState(entries=entries, retractions=retracted, reputation=reputation)
 
 
 @dataclass(frozen=True, slots=True)
-class _Judge:
-    """Stratum 5 for one entry: its tier and its belief before attenuation."""
+class Judge:
+    """Stratum 5 for one entry: its tier, its belief and whether it is invalidated."""
 
     index: LedgerIndex
     policy: Policy
     audits: AuditResult
+    retracted: Mapping[EventId, Retraction]
     reputation: Mapping[ReputationKey, tuple[int, int]]
     standing: frozenset[ReputationKey] | None
     """Origins of good standing, None where the policy does not ask for it."""
     dependences: Mapping[EventId, Dependence]
+    counted: frozenset[EventId] = field(init=False)
+    """Members of some passing quorum."""
+
+    def __post_init__(self) -> None:
+        counted = frozenset(member for retraction in self.retracted.values() for member in retraction.members)
+        object.__setattr__(self, "counted", counted)
+
+    def entry_state(self, key: EventId, place: int, left: int, hyperedges: tuple[Hyperedge, ...]) -> EntryState:
+        """The state of ``key``, which stands at ``place`` in the canonical order and has ``left`` parts of U left."""
+        tier = self.tier(key)
+        base = self.base(key, tier)
+        origin = self.index.origins.get(key)
+        retracted, suspended = key in self.retracted, self.is_suspended(key)
+        return EntryState(
+            kind=self.index.entries[key].kind,
+            tier=tier,
+            base=base,
+            attenuation=left,
+            belief=None if base is None else base * left // U,
+            retracted=retracted,
+            suspended=suspended,
+            invalidated=retracted or suspended or left <= self.policy.invalidation_threshold,
+            corroborated=key in self.counted and self.may_display(key),
+            external=origin is not None and origin.external,
+            cluster=None if origin is None else origin.cluster,
+            family=None if origin is None else origin.family,
+            order=place,
+            hyperedges=hyperedges,
+        )
+
+    def is_suspended(self, key: EventId) -> bool:
+        """Whether a replay audit of the entry's seal took it out of service."""
+        origin = self.index.origins.get(key)
+        return origin is not None and origin.seal in self.audits.suspended
 
     def tier(self, key: EventId) -> Tier:
         """From seal, audit, recorded generation and measurement; never from content or from what was asked alone."""

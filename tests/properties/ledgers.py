@@ -27,6 +27,7 @@ STEPS = {
     "pair": 1,
     "reverse": 1,
     "audit": 1,
+    "supersede": 1,
 }
 
 
@@ -139,6 +140,21 @@ class Story:
             earlier = self.audits.setdefault(entry, [])
             outcome = self.rng.choice(["tampered", "mismatch", "intact", "match", "match", "match", "unavailable"])
             earlier.append(self.book.audit(entry, outcome, predecessor=self.rng.choice([None, *earlier])))
+
+    def supersede(self):
+        """A judgement is replaced by another about the same fact, which may be replaced in turn."""
+        changed = {
+            "verdict.filed": {"verdict": self.rng.choice(["contradict", "undecided"])},
+            "edges.measured": {"claim_result": "ungrounded"},
+            "replay.audited": {"outcome": self.rng.choice(["match", "mismatch"])},
+        }
+        replaced = {s.representation.lineage.event_id for s in self.statements}
+        free = [s for s in self.statements if s.kind in changed and s.event_id not in replaced]
+        if free:
+            statement = self.rng.choice(free)
+            successor = self.book.superseding(statement, changed[statement.kind])
+            if statement.kind == "verdict.filed":
+                self.verdicts.append(successor.event_id)
 
 
 def story_of(seed: int, steps: int) -> Story:

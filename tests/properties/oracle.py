@@ -17,7 +17,7 @@ HARM = ["tampered", "mismatch", "stale", "unavailable", "not_comparable", "intac
 
 def believe(statements, policy):  # noqa: C901, PLR0915 - one page from top to bottom, like the design it follows
     """Entry -> (tier, base, attenuation, belief, retracted, suspended, invalidated, corroborated, weights); reputations."""
-    unique = {s.event_id: s for s in statements}
+    unique = without_withdrawn({s.event_id: s for s in statements})
     of = {kind: {k: s.body for k, s in unique.items() if s.kind == kind} for kind in {s.kind for s in unique.values()}}
 
     def kind(name):
@@ -26,8 +26,7 @@ def believe(statements, policy):  # noqa: C901, PLR0915 - one page from top to b
     seals, observed = kind("seal.minted"), kind("entry.observed")
     claims = kind("entry.derived") | kind("entry.conjectured")
     entries = observed | claims | kind("entry.given")
-    withdrawn = {body.verdict for body in kind("verdict.reversed").values()}
-    verdicts = [body for key, body in kind("verdict.filed").items() if key not in withdrawn]
+    verdicts = list(kind("verdict.filed").values())
     worst = {seal: worst_audit(seal, kind("replay.audited")) for seal in seals}
 
     def seal_of(entry):
@@ -120,6 +119,18 @@ def believe(statements, policy):  # noqa: C901, PLR0915 - one page from top to b
             strongest(depends.get(entry, ())),
         )
     return result, counts
+
+
+def without_withdrawn(unique):
+    """Without reversed verdicts, then without judgements that one which is left replaces."""
+    withdrawn = {s.body.verdict for s in unique.values() if s.kind == "verdict.reversed"}
+    left = {key: s for key, s in unique.items() if key not in withdrawn}
+    replaced = {
+        s.representation.lineage.event_id
+        for s in left.values()
+        if s.kind in {"verdict.filed", "edges.measured", "replay.audited"}
+    }
+    return {key: s for key, s in left.items() if key not in replaced}
 
 
 def worst_audit(seal, audits):

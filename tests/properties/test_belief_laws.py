@@ -12,7 +12,7 @@ from ledger_core.belief.receipts import expected_receipts
 from ledger_core.kernel.statements import CLAIM_KINDS
 from tests.ledger_core.belief.book import OTHER_WEIGHTS
 from tests.properties.ledgers import PPM, stories, story_of
-from tests.properties.oracle import believe
+from tests.properties.oracle import believe, without_withdrawn
 
 POLICIES = st.sampled_from(
     [
@@ -50,6 +50,7 @@ def test_the_fold_agrees_with_the_naive_oracle(story, policy):
     assert view(fold(story.statements, policy)) == believe(story.statements, policy)
 
 
+@pytest.mark.invariant("REPLAY-01")
 @laws
 @given(stories(), POLICIES, st.randoms(use_true_random=False))
 def test_order_and_repetition_do_not_matter(story, policy, shuffler):
@@ -115,8 +116,8 @@ def test_reversing_a_verdict_equals_the_set_without_it(story, policy, data):
 @laws
 @given(stories(), POLICIES, st.data())
 def test_another_filing_of_the_same_pair_changes_nothing(story, policy, data):
-    live = {s.body.verdict for s in story.statements if s.kind == "verdict.reversed"}
-    filed = [s for s in story.statements if s.kind == "verdict.filed" and s.event_id not in live]
+    live = without_withdrawn({s.event_id: s for s in story.statements})
+    filed = [s for s in live.values() if s.kind == "verdict.filed"]
     if not filed:
         return
     body = data.draw(st.sampled_from(filed)).body

@@ -193,7 +193,7 @@ class TestReplayAudit:
     def fetched(self, sealer, content, **more):
         return {"fetched": {"content": put(sealer, content), "fetched_at": NOW} | more}
 
-    @pytest.mark.invariant("REPLAY-03")
+    @pytest.mark.invariant("§2.2")
     def test_a_rehash_of_ones_own_bytes_promotes_nothing(self, service, scope, sealer):
         minted = self.minted(sealer)
         answer = sealer.post(f"/replay-audit/{minted[0]['event_id']}", json={})
