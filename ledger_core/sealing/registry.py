@@ -6,8 +6,8 @@ tool and its arguments and nothing else. The registration is a canonical record;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -123,20 +123,16 @@ def register(
     return RegisteredTool(registration, function, timeout_seconds)
 
 
-@dataclass(frozen=True)
 class ToolRegistry:
     """The tools of one boundary, each name once."""
 
-    tools: Iterable[RegisteredTool]
-    _by_name: Mapping[str, RegisteredTool] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Index the tools; raises :class:`ToolError` for a name that is given twice."""
+    def __init__(self, tools: Iterable[RegisteredTool]) -> None:
+        """Of ``tools``; raises :class:`ToolError` for a name that is given twice."""
         by_name: dict[str, RegisteredTool] = {}
-        for tool in self.tools:
+        for tool in tools:
             if by_name.setdefault(tool.registration.name, tool) is not tool:
                 raise ToolError(f"the tool {tool.registration.name!r} is registered twice; give one another name")
-        object.__setattr__(self, "_by_name", MappingProxyType(by_name))
+        self._by_name = MappingProxyType(by_name)
 
     def __iter__(self) -> Iterator[RegisteredTool]:
         return iter(self._by_name.values())
