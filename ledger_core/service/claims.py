@@ -14,6 +14,13 @@ from ledger_core.service.problems import Problem, ProblemKind, invalid
 from ledger_core.service.rooms import Room
 
 
+def names_a_generation(statements: Sequence[Statement]) -> bool:
+    """Whether there is anything for :func:`check_claims` to read."""
+    return any(
+        isinstance(one, EntryDerived | EntryConjectured) and one.body.generation is not None for one in statements
+    )
+
+
 def check_claims(room: Room, statements: Sequence[Statement]) -> None:
     """Hold every claim among ``statements`` to the bytes that its generation said.
 

@@ -23,10 +23,12 @@ from ledger_core.kernel.errors import (
     LedgerBusyError,
     LedgerError,
     MerkleError,
+    OutcomeUnknownError,
     PolicyError,
     ProviderError,
     StatementError,
     StorageFullError,
+    StoreUnreachableError,
     TrustFieldError,
     UnknownReferenceError,
 )
@@ -82,6 +84,10 @@ class ProblemKind(Enum):
     def urn(self) -> str:
         """The member `type` of the document."""
         return _URN + self.slug
+
+
+_EVERY: Final[Mapping[ProblemKind, Mapping[str, str]]] = {ProblemKind.UNAVAILABLE: {"Retry-After": "1"}}
+"""Headers of every problem of a kind."""
 
 
 class FieldComplaint(BaseModel):
@@ -140,7 +146,7 @@ class Problem(Exception):  # noqa: N818 - the RFC's word
             document.model_dump_json(exclude_none=True),
             status_code=self.kind.status,
             media_type=MEDIA_TYPE,
-            headers={"Cache-Control": "no-store", **self.headers},
+            headers={"Cache-Control": "no-store", **_EVERY.get(self.kind, {}), **self.headers},
         )
 
 
@@ -195,7 +201,7 @@ def _place(loc: tuple[int | str, ...], under: str) -> str:
     return ".".join([*parts, *(str(part) for part in loc)]) or "the request"
 
 
-_KINDS: Final[tuple[tuple[type[LedgerError], ProblemKind], ...]] = (
+_TOLD: Final[tuple[tuple[type[LedgerError], ProblemKind], ...]] = (
     (TrustFieldError, ProblemKind.TRUST_FIELD),
     (StatementError, ProblemKind.INVALID),
     (CanonicalError, ProblemKind.INVALID),
@@ -206,38 +212,52 @@ _KINDS: Final[tuple[tuple[type[LedgerError], ProblemKind], ...]] = (
     (AppendError, ProblemKind.INVALID),
     (BlobError, ProblemKind.MISSING_CONTENT),
 )
-"""Errors whose message is about the request and may be repeated to the caller, the narrowest first."""
+"""Errors whose message is about the request and is repeated to the caller, the narrowest first."""
+
+_NOTHING_WRITTEN: Final = "nothing was written, send the same request again"
+_UNKNOWN_OUTCOME: Final = "the request may or may not have been done; send the same request again, which settles it"
+
+_KEPT: Final[tuple[tuple[type[LedgerError], ProblemKind, str], ...]] = (
+    (
+        ProviderError,
+        ProblemKind.UNAVAILABLE,
+        f"a model that this needs does not serve; {_NOTHING_WRITTEN}",
+    ),
+    (OutcomeUnknownError, ProblemKind.UNAVAILABLE, _UNKNOWN_OUTCOME),
+    (StoreUnreachableError, ProblemKind.UNAVAILABLE, f"the store of this ledger does not answer; {_NOTHING_WRITTEN}"),
+    (LedgerBusyError, ProblemKind.UNAVAILABLE, f"another process holds this ledger; {_NOTHING_WRITTEN}"),
+    (
+        StorageFullError,
+        ProblemKind.STORAGE_FULL,
+        "nothing was written; the operator of this service has to make room",
+    ),
+    (
+        LedgerError,
+        ProblemKind.DAMAGED,
+        "nothing was written; the operator of this service has to run `veritas verify`",
+    ),
+)
+"""Errors whose message is about the service, the narrowest first: it is logged, and the caller is told these words."""
 
 
 def from_ledger(error: LedgerError) -> Problem:
     """The problem that an error of the ledger is to the caller."""
     if isinstance(error, CollisionError):
         return Problem(ProblemKind.COLLISION, str(error), held=error.held, refused=error.refused)
-    for refused, kind in _KINDS:
-        if isinstance(error, refused):
-            return Problem(kind, str(error))
-    if isinstance(error, ProviderError):
-        _log.error("a model does not serve: %s", error)
-        return unavailable("a model that this needs does not serve")
-    if isinstance(error, LedgerBusyError):
-        return unavailable("another process holds this ledger")
-    if isinstance(error, StorageFullError):
-        _log.error("cannot write: %s", error)
-        return Problem(ProblemKind.STORAGE_FULL, "nothing was written; the operator of this service has to make room")
-    _log.error("a ledger does not read: %s", error)
-    return Problem(ProblemKind.DAMAGED, "nothing was written; the operator of this service has to run `veritas verify`")
+    told = next((kind for one, kind in _TOLD if isinstance(error, one)), None)
+    if told is not None:
+        return Problem(told, str(error))
+    kind, words = next((kind, words) for one, kind, words in _KEPT if isinstance(error, one))
+    _log.error("%s: %s", type(error).__name__, error)
+    return Problem(kind, words)
 
 
 def unavailable(why: str) -> Problem:
     """Nothing was written and the same request may be sent again."""
-    return Problem(
-        ProblemKind.UNAVAILABLE,
-        f"{why}; nothing was written, send the same request again",
-        headers={"Retry-After": "1"},
-    )
+    return Problem(ProblemKind.UNAVAILABLE, f"{why}; {_NOTHING_WRITTEN}")
 
 
 def internal(error: BaseException) -> Problem:
     """What must not happen: logged whole, told as little as possible."""
     _log.error("internal error", exc_info=error)
-    return Problem(ProblemKind.INTERNAL, "the request may or may not have been done; send the same request again")
+    return Problem(ProblemKind.INTERNAL, _UNKNOWN_OUTCOME)

@@ -31,7 +31,7 @@ from ledger_core.service.catalogue import Catalogue
 from ledger_core.service.metrics import Metrics
 from ledger_core.service.writer import Writer
 from ledger_core.signing import SigningKey
-from ledger_core.stores.checkpoints import LedgerTrees, note_file
+from ledger_core.stores.checkpoints import LedgerTrees, SignedCheckpoint, make_checkpoint, note_file
 from ledger_core.stores.ledger import Ledger
 from ledger_core.stores.memory import empty_head
 from ledger_core.stores.place import Place
@@ -118,7 +118,6 @@ class Room:
         self._embedder = parts.embedder
         # Without tools: the service re-hashes, and only the sealer, which has them, fetches again.
         self.auditor = ReplayAuditor(self.writing, ToolRegistry(()), clock=writing.now)
-        self.leases = 0
         self._trees_lock = Lock()
         self._belief_lock = Lock()
         self._known: Belief | None = None
@@ -170,6 +169,11 @@ class Room:
             self._trees.refresh()
             return self._trees
 
+    def sign_checkpoint(self) -> tuple[SignedCheckpoint, ...]:
+        """Sign both trees and keep the notes; in the writer's thread. Raises as :func:`make_checkpoint`."""
+        with self._trees_lock:  # two that read on at once would take in the same leaves twice
+            return make_checkpoint(self.writing, self.key, (self.notes,), self._trees)
+
     async def close(self) -> None:
         """Finish what the writer has accepted, then release the files."""
         await self.writer.close()
@@ -180,13 +184,25 @@ class Room:
         self.reading.close()
 
 
+@dataclass(slots=True)
+class _Slot:
+    """A room that is open or being opened, and how many need it."""
+
+    room: asyncio.Future[Room]
+    leases: int = 0
+
+    @property
+    def is_spare(self) -> bool:
+        return self.leases == 0 and self.room.done()
+
+
 class Rooms:
     """Opens rooms when they are asked for, and closes those that nobody needs."""
 
     def __init__(self, parts: Parts, limit: int = OPEN_LIMIT) -> None:
         self._parts = parts
         self._limit = limit
-        self._rooms: OrderedDict[Scope, asyncio.Future[Room]] = OrderedDict()
+        self._slots: OrderedDict[Scope, _Slot] = OrderedDict()
 
     @asynccontextmanager
     async def lease(self, scope: Scope) -> AsyncIterator[Room]:
@@ -195,28 +211,31 @@ class Rooms:
         Raises:
             LedgerError: the ledger cannot be opened.
         """
-        room = await self._room(scope)
-        room.leases += 1
+        slot = self._slots.get(scope)
+        if slot is None:
+            slot = self._slots[scope] = _Slot(asyncio.ensure_future(run_in_threadpool(self._open, scope)))
+        self._slots.move_to_end(scope)
+        slot.leases += 1  # before anything is awaited, so that nobody takes the room for spare meanwhile
         try:
+            # Shielded: whoever gives up waiting does not take the room from those who still wait for it.
+            room = await asyncio.shield(slot.room)
+            self._parts.metrics.open_ledgers.set(len(self._slots))
             yield room
         finally:
-            room.leases -= 1
-            await self._close_spare()
+            slot.leases -= 1
+            await self._put_away(scope, slot)
 
-    async def _room(self, scope: Scope) -> Room:
-        known = self._rooms.get(scope)
-        if known is None:
-            known = asyncio.ensure_future(run_in_threadpool(self._open, scope))
-            self._rooms[scope] = known
-        self._rooms.move_to_end(scope)
-        try:
-            room = await asyncio.shield(known)
-        except BaseException:
-            if known.done() and self._rooms.get(scope) is known:
-                del self._rooms[scope]
-            raise
-        self._parts.metrics.open_ledgers.set(len(self._rooms))
-        return room
+    async def _put_away(self, scope: Scope, slot: _Slot) -> None:
+        """Forget a room that could not be opened, and close the one that was asked for longest ago if there are many."""
+        if slot.room.done() and (slot.room.cancelled() or slot.room.exception() is not None):
+            if self._slots.get(scope) is slot:
+                del self._slots[scope]
+        elif len(self._slots) > self._limit:
+            spare = next((one for one, its in self._slots.items() if its.is_spare), None)
+            if spare is not None:
+                closing = self._slots.pop(spare)
+                await closing.room.result().close()
+        self._parts.metrics.open_ledgers.set(len(self._slots))
 
     def _open(self, scope: Scope) -> Room:
         writing = self._parts.open_ledger(scope)
@@ -227,18 +246,8 @@ class Rooms:
             raise
         return Room(reading, writing, self._parts)
 
-    async def _close_spare(self) -> None:
-        if len(self._rooms) <= self._limit:
-            return
-        for scope, future in list(self._rooms.items()):
-            if future.done() and future.exception() is None and future.result().leases == 0:
-                del self._rooms[scope]
-                await future.result().close()
-                break
-        self._parts.metrics.open_ledgers.set(len(self._rooms))
-
     async def close(self) -> None:
         """Close every room, after what its writer has accepted."""
-        rooms, self._rooms = self._rooms, OrderedDict()
-        opened = await asyncio.gather(*rooms.values(), return_exceptions=True)
+        slots, self._slots = self._slots, OrderedDict()
+        opened = await asyncio.gather(*(slot.room for slot in slots.values()), return_exceptions=True)
         await asyncio.gather(*(room.close() for room in opened if isinstance(room, Room)))

@@ -33,7 +33,7 @@ from ledger_core.service.rooms import Room
 from ledger_core.service.routes.common import EventIdPath, acting, answers, count, found, read, router
 from ledger_core.service.state import caller_of, room_of
 from ledger_core.service.writer import Acknowledged, stands
-from ledger_core.stores.checkpoints import SignedCheckpoint, make_checkpoint
+from ledger_core.stores.checkpoints import SignedCheckpoint
 from ledger_core.stores.ledger import Ledger
 from ledger_core.stores.memory import empty_head
 from ledger_core.stores.protocols import Fresh, Outcome
@@ -129,7 +129,7 @@ async def sign_checkpoint(request: Request) -> Response:
     def sign(room: Room) -> tuple[SignedCheckpoint, ...]:
         require_head(room.writing, wanted.expected_head)
         try:
-            return make_checkpoint(room.writing, room.key, (room.notes,), room.trees())
+            return room.sign_checkpoint()
         except VerificationError as error:
             raise Problem(
                 ProblemKind.DAMAGED, "an earlier checkpoint is not of this log; run `veritas verify`"
