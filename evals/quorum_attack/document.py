@@ -128,6 +128,10 @@ class QuorumAttackData(Row):
         except ValidationError as error:
             raise ReportError(f"no document of a quorum study: {error.errors()[0]['msg']}") from error
 
+    def measured(self) -> tuple[tuple[str, Part, Measure], ...]:
+        """What there is a figure of at every point, in order: set, part and measure."""
+        return tuple(dict.fromkeys((row.set_name, row.part, row.measure) for row in self.figures))
+
     def figure(self, point: str, set_name: str, measure: Measure, part: Part) -> FigureRow | None:
         """The figure of that name, or None."""
         for row in self.figures:

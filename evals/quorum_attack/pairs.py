@@ -64,6 +64,12 @@ class QuestionPairs:
         allowed = [(str(pair.first), str(pair.second)) for pair in self.pairs if pair.independent(point)]
         return largest(adjacency(members, allowed))
 
+    def reaches(self, quorum: int, point: Point) -> bool:
+        """Whether ``quorum`` of the texts are pairwise independent."""
+        if quorum == 2:  # noqa: PLR2004 - one pair is such a set, and every shipped policy asks for two
+            return any(pair.independent(point) for pair in self.pairs)
+        return self.largest_independent(point) >= quorum
+
     def merged(self, point: Point) -> list[float]:
         """For every pair whether it is taken for one source: 1.0 or 0.0."""
         return [0.0 if pair.independent(point) else 1.0 for pair in self.pairs]

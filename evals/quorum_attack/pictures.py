@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from markupsafe import Markup
 
@@ -11,12 +12,17 @@ from evals.quorum_attack.document import CurveRow, FigureRow, Part, QuorumAttack
 from evals.report.charts import ACCENT, INK, MUTED, RULE, THRESHOLD
 from evals.report.svg import mark, picture, titled, words
 
+Axis = Literal["cosine", "jaccard"]
+
 WIDTH = 940.0
 _HEIGHT = 320.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 24.0, 18.0, 46.0
 _LEGEND = 20.0
 _TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _HONEST = "#1b7f5a"
+_DASHES = ("none", "7 4", "2 3")
+_SHIPPED = 2
+"""The first points of a document are the policies that are shipped; crosses at every point would hide each other."""
 
 _STYLES = (
     (THRESHOLD, "none"),
@@ -39,7 +45,7 @@ class Series:
     rows: tuple[CurveRow, ...]
 
 
-def series_of(data: QuorumAttackData, axis: str) -> tuple[Series, ...]:
+def series_of(data: QuorumAttackData, axis: Axis) -> tuple[Series, ...]:
     """The lines of one sweep: attacks that pass first, then honest pairs merged."""
     found = []
     for measure, saying in (("passing", "attacks that pass"), ("merged", "honest pairs merged")):
@@ -50,48 +56,49 @@ def series_of(data: QuorumAttackData, axis: str) -> tuple[Series, ...]:
     return tuple(found)
 
 
-def sweep(data: QuorumAttackData, axis: str, *, identity: str, title: str) -> Markup:
-    """Shares over one threshold, with bands of their intervals and the named points as vertical lines."""
+def sweep(data: QuorumAttackData, axis: Axis, *, identity: str, title: str) -> Markup:
+    """Shares over one threshold, the named points as vertical lines.
+
+    Bands are drawn for attacks and for the honest set that thresholds are fitted on; every interval is in the table.
+    """
     lines = series_of(data, axis)
-    values = [_threshold(row, axis) for line in lines for row in line.rows]
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    frame = _Frame(low, high if high > low else low + 1.0)
+    frame = _Frame(*_SPANS[axis])
     marks = [*_grid(frame, axis), *_named(data, frame, axis)]
+    first = _fitted_on(data)
     for place, line in enumerate(lines):
-        marks += _drawn(line, frame, axis, *_STYLES[place % len(_STYLES)])
-    marks += _legend([line.label for line in lines], _HEIGHT + 8)
+        banded = line.rows[0].measure == "passing" or line.rows[0].set_name == first
+        marks += _drawn(line, frame, axis, *_STYLES[place % len(_STYLES)], banded=banded)
+    marks += _legend([(line.label, *_STYLES[place % len(_STYLES)]) for place, line in enumerate(lines)])
     spoken = "; ".join(f"{line.label}: {_spoken(line, axis)}" for line in lines)
     height = _HEIGHT + 14 + _LEGEND * len(lines)
     return picture(marks, width=WIDTH, height=height, identity=identity, title=title, text=spoken or "no data")
 
 
 def trade_off(data: QuorumAttackData, *, identity: str, title: str) -> Markup:
-    """Attacks that pass against honest pairs merged as the cosine threshold moves, intervals at the named points.
+    """Attacks that pass against honest pairs merged as the cosine threshold moves, one line for every honest set.
 
-    The honest axis is the first honest set: the one that thresholds are fitted on; each part against its own half.
+    Where there is a set to check on, both shares are of what was not fitted on. Intervals stand at the shipped points.
     """
-    honest = next((row.name for row in data.sets if row.kind == "honest"), "")
-    frame = _Frame(0.0, 1.0)
-    marks = _grid(frame, "merged")
-    attacks = [row for row in data.sets if row.kind == "attack"]
-    spoken = []
-    for place, attack in enumerate(attacks):
-        colour, dash = _STYLES[place * 2 % len(_STYLES)][0], _STYLES[place % 2][1]
-        merged = {r.cosine_ppm: r.share.estimate for r in _rows(data, "merged", honest, attack.part)}
-        passed = {r.cosine_ppm: r.share.estimate for r in _rows(data, "passing", attack.name, attack.part)}
+    part: Part = "check" if any(row.part == "check" for row in data.sets) else "fit"
+    attack = next((row.name for row in data.sets if (row.kind, row.part) == ("attack", part)), "")
+    passed = {row.cosine_ppm: row.share.estimate for row in _rows(data, "passing", attack, part)}
+    marks = _grid(frame := _Frame(0.0, 1.0), "merged")
+    labels, spoken = [], []
+    for place, honest in enumerate(row.name for row in data.sets if row.kind == "honest"):
+        colour, dash = _STYLES[(2 + 2 * place) % len(_STYLES)][0], _DASHES[place % len(_DASHES)]
+        merged = {row.cosine_ppm: row.share.estimate for row in _rows(data, "merged", honest, part)}
         places = [(merged.get(at), passed[at]) for at in sorted(passed)]
         corners = [(frame.x(x), frame.y(y)) for x, y in places if x is not None and y is not None]
         marks.append(_line(corners, colour, dash))
-        for point in data.points:
-            across = data.figure(point.name, honest, "merged", _part(attack.part))
-            upward = data.figure(point.name, attack.name, "passing", _part(attack.part))
+        for point in data.points[:_SHIPPED]:
+            across = data.figure(point.name, honest, "merged", part)
+            upward = data.figure(point.name, attack, "passing", part)
             if across is not None and upward is not None:
-                marks.append(_cross(frame, across, upward, colour, point.name))
-                spoken.append(f"{point.name} on {attack.name}: {_shares(across, upward)}")
-    marks += _legend(
-        [f"{a.name} ({a.part}) against {honest} ({a.part} half)" for a in attacks], _HEIGHT + 8, paired=True
-    )
-    height = _HEIGHT + 14 + _LEGEND * len(attacks)
+                marks.append(_cross(frame, across, upward, colour, point.name if place == 0 else ""))
+                spoken.append(f"{point.name} on {honest}: {_shares(across, upward)}")
+        labels.append((f"{attack} against {honest} ({part})", colour, dash))
+    marks += _legend(labels)
+    height = _HEIGHT + 14 + _LEGEND * len(labels)
     text = "; ".join(spoken) or "no data"
     return picture(marks, width=WIDTH, height=height, identity=identity, title=title, text=text)
 
@@ -111,6 +118,7 @@ class _Frame:
         return _TOP + (1.0 - share) * (_HEIGHT - _TOP - _BOTTOM)
 
 
+_SPANS: dict[str, tuple[float, float]] = {"cosine": (0.3, 1.0), "jaccard": (0.0, 1.0)}
 _AXES = {
     "cosine": "cosine above which two texts are one source",
     "jaccard": "shingle Jaccard above which two texts are one source",
@@ -124,10 +132,9 @@ def _grid(frame: _Frame, axis: str) -> list[str]:
         y = frame.y(tick)
         marks.append(mark("line", x1=_LEFT, x2=WIDTH - _RIGHT, y1=y, y2=y, stroke=RULE, stroke_width=1.0))
         marks.append(words(f"{100 * tick:.0f} %", x=_LEFT - 8, y=y + 4, text_anchor="end", fill=MUTED, font_size=11.5))
-    steps = 10
-    for step in range(steps + 1):
-        value = frame.low + (frame.high - frame.low) * step / steps
-        label = f"{100 * value:.0f} %" if axis == "merged" else f"{value:.2f}"
+    for step in range(round(frame.low * 10), round(frame.high * 10) + 1):
+        value = step / 10
+        label = f"{100 * value:.0f} %" if axis == "merged" else f"{value:.1f}"
         x, y = frame.x(value), _HEIGHT - _BOTTOM + 18
         marks.append(words(label, x=x, y=y, text_anchor="middle", fill=MUTED, font_size=11.5))
     middle = (_LEFT + WIDTH - _RIGHT) / 2
@@ -135,7 +142,7 @@ def _grid(frame: _Frame, axis: str) -> list[str]:
     return marks
 
 
-def _named(data: QuorumAttackData, frame: _Frame, axis: str) -> Iterable[str]:
+def _named(data: QuorumAttackData, frame: _Frame, axis: Axis) -> Iterable[str]:
     """Vertical lines at the thresholds that have names; equal ones share a line."""
     at: dict[int, list[str]] = {}
     for point in data.points:
@@ -150,7 +157,7 @@ def _named(data: QuorumAttackData, frame: _Frame, axis: str) -> Iterable[str]:
         )
 
 
-def _drawn(line: Series, frame: _Frame, axis: str, colour: str, dash: str) -> list[str]:
+def _drawn(line: Series, frame: _Frame, axis: Axis, colour: str, dash: str, *, banded: bool) -> list[str]:
     known = [
         (frame.x(_threshold(row, axis)), row.share.estimate, row.share.low, row.share.high)
         for row in line.rows
@@ -160,7 +167,7 @@ def _drawn(line: Series, frame: _Frame, axis: str, colour: str, dash: str) -> li
         return []
     upper = [(x, frame.y(high)) for x, _, _, high in known]
     lower = [(x, frame.y(low)) for x, _, low, _ in reversed(known)]
-    band = mark("polygon", points=_path([*upper, *lower]), fill=colour, fill_opacity="0.10")
+    band = mark("polygon", points=_path([*upper, *lower]), fill=colour, fill_opacity="0.12") if banded else ""
     drawn = _line([(x, frame.y(share)) for x, share, _, _ in known], colour, dash)
     return [titled(band + drawn, line.label)]
 
@@ -185,12 +192,11 @@ def _cross(frame: _Frame, across: FigureRow, upward: FigureRow, colour: str, nam
     return titled("".join(marks), f"{name}: {_shares(across, upward)}")
 
 
-def _legend(labels: Sequence[str], top: float, *, paired: bool = False) -> list[str]:
+def _legend(entries: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Label, colour and dash of every line, one below the other."""
     marks = []
-    for place, label in enumerate(labels):
-        colour = _STYLES[(place * 2 if paired else place) % len(_STYLES)][0]
-        dash = _STYLES[place % 2 if paired else place % len(_STYLES)][1]
-        y = top + _LEGEND * place
+    for place, (label, colour, dash) in enumerate(entries):
+        y = _HEIGHT + 8 + _LEGEND * place
         marks += [
             _line([(_LEFT, y), (_LEFT + 34, y)], colour, dash),
             words(label, x=_LEFT + 44, y=y + 4, fill=MUTED, font_size=12),
@@ -206,11 +212,12 @@ def _rows(data: QuorumAttackData, measure: str, set_name: str, part: str) -> lis
     ]
 
 
-def _part(part: str) -> Part:
-    return "fit" if part == "fit" else "check"
+def _fitted_on(data: QuorumAttackData) -> str:
+    """Name of the first honest set."""
+    return next((row.name for row in data.sets if row.kind == "honest"), "")
 
 
-def _threshold(row: CurveRow, axis: str) -> float:
+def _threshold(row: CurveRow, axis: Axis) -> float:
     return (row.cosine_ppm if axis == "cosine" else row.jaccard_ppm) / 1_000_000
 
 
@@ -224,7 +231,7 @@ def _percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def _spoken(line: Series, axis: str) -> str:
+def _spoken(line: Series, axis: Axis) -> str:
     tenth = line.rows[:: max(1, len(line.rows) // 10)]
     return ", ".join(f"{_threshold(row, axis):.2f} {_percent(row.share.estimate)}" for row in tenth)
 

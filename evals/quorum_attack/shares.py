@@ -34,7 +34,7 @@ class Share:
 
 def passing(attack: Sequence[QuestionPairs], point: Point, quorum: int = QUORUM) -> Share:
     """Questions on which the attacker finds ``quorum`` pairwise independent texts among their own: the best they have."""
-    passed = sum(question.largest_independent(point) >= quorum for question in attack)
+    passed = sum(question.reaches(quorum, point) for question in attack)
     return Share(passed, clopper_pearson(passed, len(attack)))
 
 
@@ -48,7 +48,7 @@ def silenced(honest: Sequence[QuestionPairs], point: Point, quorum: int = QUORUM
     """Questions (or claims, averaged within each question) on which honest origins could not retract a falsehood."""
     values: dict[str, list[float]] = {}
     for group in honest:
-        values.setdefault(question_of(group.key), []).append(float(group.largest_independent(point) < quorum))
+        values.setdefault(question_of(group.key), []).append(float(not group.reaches(quorum, point)))
     return Share(sum(sum(lost) for lost in values.values()), cluster_proportion(values))
 
 
@@ -73,7 +73,7 @@ def _distance(point: Point) -> int:
 
 def _cost(attack: Sequence[QuestionPairs], honest: Sequence[QuestionPairs], point: Point) -> tuple[float, float]:
     """The two shares of :func:`passing` and :func:`merged` without their intervals: their sum, and the second."""
-    passed = fmean(question.largest_independent(point) >= QUORUM for question in attack)
+    passed = fmean(question.reaches(QUORUM, point) for question in attack)
     taken = fmean(fmean(pairs) for pairs in _by_question(honest, point).values() if pairs)
     return round(passed + taken, 9), round(taken, 9)
 

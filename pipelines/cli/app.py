@@ -10,7 +10,21 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from pipelines.cli import attribute, dev, evaluate, export, import_, report, restore, run, sql, verify, what_if, why
+from pipelines.cli import (
+    attribute,
+    dev,
+    evaluate,
+    export,
+    import_,
+    quorum_attack,
+    report,
+    restore,
+    run,
+    sql,
+    verify,
+    what_if,
+    why,
+)
 from pipelines.cli.state import State
 from pipelines.errors import ExitCode
 from pipelines.offline import go_offline
@@ -59,6 +73,7 @@ app.command("export")(export.command)
 app.command("restore")(restore.command)
 app.command("what-if")(what_if.command)
 app.command("why")(why.command)
+app.command("quorum-attack")(quorum_attack.command)
 app.command("sql")(sql.command)
 app.command("dev")(dev.command)
 

@@ -141,7 +141,7 @@ class TestPage:
 
     def test_every_number_has_an_anchor(self, page):
         numbers = Page(page).numbers
-        assert len(numbers) > 400
+        assert len(numbers) > 380
         assert all(cell.get("id") for cell in numbers)
 
     def test_every_picture_has_a_name_and_a_description(self, page):
