@@ -13,7 +13,7 @@ from ledger_core.verification import Settings, Verifier, recomputed
 from ledger_core.verification.prompt import TEMPLATE
 from tests.ledger_core.verification.fakes import always, says, scripted, text
 
-TARGET, CANDIDATE = text("Die Lampe kostet 400 €.", "aa"), text("Die Lampe kostet 350 €.", "bb")
+TARGET, CANDIDATE = text("Die Lampe kostet 400 €.", "aa"), text("Laut Händler kostet die Lampe 350 €.", "bb")
 
 
 def verifier(llm, **numbers):
