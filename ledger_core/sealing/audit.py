@@ -301,11 +301,12 @@ def _answers(outcome: AuditOutcome, head: EventId, chain: Mapping[EventId, Repla
         return True
     if chain[head].body.outcome in REFETCHED:
         return False
-    link: EventId | None = head
-    while link is not None and link in chain:
-        if chain[link].body.outcome in REFETCHED:
-            return chain[link].body.outcome == "match"
-        link = _predecessor(chain[link])
+    audit: ReplayAudited | None = chain[head]
+    while audit is not None:
+        if audit.body.outcome in REFETCHED:
+            return audit.body.outcome == "match"
+        before = _predecessor(audit)
+        audit = None if before is None else chain.get(before)
     return True
 
 

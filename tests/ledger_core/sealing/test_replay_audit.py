@@ -334,6 +334,13 @@ class TestSuccession:
         assert (first.body.predecessor, second.body.predecessor) == (None, first.event_id)
         assert found.filed == (second.event_id,)
 
+    def test_a_chain_that_begins_at_another_seals_audit_begins_there(self):
+        scene = Scene("330 m")
+        other = boundary(scene.tool, ledger=scene.ledger).call("search", {"q": "other"}, step=1)
+        elsewhere = scene.auditor_with().audit(other.seal).filed[0]
+        forked(scene, "astray", outcome="intact", predecessor=elsewhere)
+        assert len(scene.rehash().filed) == 1
+
     def test_every_head_of_a_forked_chain_is_answered(self):
         scene = Scene("330 m", "310 m")
         for namespace in ("one", "two"):
@@ -344,14 +351,14 @@ class TestSuccession:
         assert tier(scene) == ("sealed_verified", False)
 
 
-def forked(scene, namespace):
-    """A mismatch by somebody who knew of no other."""
+def forked(scene, namespace, outcome="mismatch", predecessor=None):
+    """An audit by somebody who knew of no other."""
     from ledger_core.kernel.statements.facts import successor_fact
     from ledger_core.kernel.statements.sealing import ReplayAuditedBody
 
-    body = ReplayAuditedBody.make(observed=None, outcome="mismatch", predecessor=None, seal=scene.call.seal)
+    body = ReplayAuditedBody.make(observed=None, outcome=outcome, predecessor=predecessor, seal=scene.call.seal)
     audit = Author(scene.ledger.scope, namespace, "1").write(
-        ReplayAudited, successor_fact(namespace, scene.call.seal, None), body
+        ReplayAudited, successor_fact(namespace, scene.call.seal, predecessor), body
     )
     scene.ledger.append((audit,), role="sealer")
 
