@@ -128,19 +128,22 @@ class Outcome:
 
 
 def run_main_job(at: Workspace) -> Outcome:
-    """Do everything, resuming where an earlier attempt stopped.
+    """Do everything, resuming where an earlier attempt stopped, and sign what the ledgers hold at the end.
 
     Raises:
         CheckFailedError: a blocking check failed.
+        VerificationError: a checkpoint of an earlier run says that a ledger was another.
         PlanError: another process is at it below the same home.
     """
+    from pipelines.stages.checkpoints import checkpoint_scopes
     from pipelines.stages.reports import report_folder
 
+    scope = at.run.plan.scope
     with only_job(at.settings.home):
         import_samples(at)
         materialise(at, SAMPLES_TENANT)
         materialise(at, EVALUATION_TENANT)
-    scope = at.run.plan.scope
+        checkpoint_scopes(at, (*at.scopes(SAMPLES_TENANT), scope))
     with at.ledger(scope) as ledger:
         head = ledger.head()
     verdicts = tuple((row["criterion"], row["verdict"]) for row in read_table(at.lake(scope), "kill_report"))

@@ -6,10 +6,15 @@ import json
 
 import pytest
 
+from ledger_core.audit.__main__ import main as auditor
+from ledger_core.stores.checkpoints import checkpointed_scopes, note_file, read_notes
+from ledger_core.stores.kept import Kept
+from ledger_core.stores.ledger import scope_folder
+from ledger_core.stores.verify import verify
 from pipelines.lake import TABLES, read_table
 from pipelines.plan import EVALUATION_TENANT
 from pipelines.workspace import SAMPLES_TENANT
-from tests.e2e.attempts import INSIDE, attempt, result
+from tests.e2e.attempts import INSIDE, attempt, open_scope, result
 from tests.pipelines.tiny_run import SIZES, open_tiny
 
 pytestmark = pytest.mark.slow
@@ -39,6 +44,18 @@ def test_a_second_run_resumes_and_adds_no_event(undisturbed, tiny_wide):
     assert result(undisturbed.home) == before
     assert INSIDE not in again.steps
     assert not {"scores", "answer"} & set(again.steps)
+
+
+def test_the_end_of_a_run_is_signed_and_both_implementations_agree_with_the_notes(undisturbed):
+    scopes = checkpointed_scopes(undisturbed.home)
+    assert {scope.tenant_namespace for scope in scopes} == {EVALUATION_TENANT, SAMPLES_TENANT}
+    for scope in scopes:
+        notes = note_file(undisturbed.home, scope)
+        book = read_notes(notes)
+        with open_scope(undisturbed.home, scope) as ledger:
+            assert [each.checkpoint.size for each in book.of(scope)] == [ledger.count("control"), ledger.count()]
+            assert verify(ledger, kept=[Kept(str(notes), book)]).first_divergence is None
+        assert auditor([str(scope_folder(undisturbed.home, scope)), "--kept", str(notes)]) == 0
 
 
 def test_another_clock_is_another_run_elsewhere(undisturbed, tiny_wide):
