@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ledger_core.belief.fold import fold
+from ledger_core.belief.projection import Projection
 from ledger_core.belief.state import BeliefState
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.errors import BlobError
@@ -19,7 +19,7 @@ MAX_BYTES = 64 << 10
 
 
 class LedgerView:
-    """Reads only what was appended since the last look, and folds again only where something was."""
+    """Reads only what was appended since the last look, and judges anew only what that reaches."""
 
     def __init__(self, ledger: Ledger) -> None:
         """Over ``ledger``, read when first asked."""
@@ -27,18 +27,32 @@ class LedgerView:
         self._statements: list[Statement] = []
         self._read_to = 0
         self._head = ""
-        self._state: tuple[str, Policy, BeliefState] | None = None
+        self._projection: Projection | None = None
+        self._projected = 0
+        """Statements that the projection has taken in."""
+        self._state: BeliefState | None = None
 
     def look(self) -> tuple[str, tuple[Statement, ...], BeliefState, Policy]:
         """The evidence head, the statements up to it, what they make believed, and under which policy."""
         for event in self._ledger.events(after=self._read_to):
             self._read_to, self._head = event.offset, event.chain
             self._statements.append(event.statement)
-        head = self._head or self._ledger.head()
         policy = self._ledger.policy()
-        if self._state is None or self._state[:2] != (head, policy):
-            self._state = (head, policy, fold(self._statements, policy))
-        return head, tuple(self._statements), self._state[2], policy
+        state = self._believed(policy)
+        return self._head or self._ledger.head(), tuple(self._statements), state, policy
+
+    def _believed(self, policy: Policy) -> BeliefState:
+        projection, self._projection = self._projection, None  # one that fails half-way is not used again
+        if projection is None or projection.policy != policy:
+            projection, self._state = Projection(policy), None
+            self._projected = 0
+        new = self._statements[self._projected :]
+        if new or self._state is None:
+            projection.extend(new)
+            self._projected += len(new)
+            self._state = projection.state()
+        self._projection = projection
+        return self._state
 
     def texts(self, statements: Iterable[Statement]) -> Mapping[EventId, str]:
         """What the entries among ``statements`` say; erased ones are left out."""
