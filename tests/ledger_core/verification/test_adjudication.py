@@ -111,6 +111,13 @@ class TestLongTexts:
         assert len(b) <= 2_500 < len(self.long.text)
         assert b.endswith("The lamp costs 350 euros, says the shop.")
 
+    def test_so_it_is_with_a_long_target(self):
+        llm = always("contradict")
+        judge(llm, target=self.long, candidate=TARGET, shown_characters=2_500, passages_embedded=2)
+        a, b = records(llm.asked[0])
+        assert a.endswith("The lamp costs 350 euros, says the shop.")
+        assert b == TARGET.text
+
     def test_a_quote_over_an_elision_is_not_verbatim(self):
         def over_the_gap(a, b):
             return says("contradict", a, b)
