@@ -247,9 +247,20 @@ def from_ledger(error: LedgerError) -> Problem:
     told = next((kind for one, kind in _TOLD if isinstance(error, one)), None)
     if told is not None:
         return Problem(told, str(error))
+    return _kept(error)
+
+
+def _kept(error: LedgerError) -> Problem:
     kind, words = next((kind, words) for one, kind, words in _KEPT if isinstance(error, one))
     _log.error("%s: %s", type(error).__name__, error)
     return Problem(kind, words)
+
+
+def from_reading(error: LedgerError) -> Problem:
+    """The problem that an error while reading the log is: what lies there is not the caller's doing."""
+    if isinstance(error, MerkleError | UnknownReferenceError):  # a size or an event that was asked for
+        return from_ledger(error)
+    return _kept(error)
 
 
 def unavailable(why: str) -> Problem:

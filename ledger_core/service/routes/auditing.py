@@ -24,7 +24,7 @@ from ledger_core.service.answers import (
 )
 from ledger_core.service.problems import invalid, not_found
 from ledger_core.service.rooms import Room
-from ledger_core.service.routes.common import EVENT_ID, After, Limit, answers, in_thread, router
+from ledger_core.service.routes.common import EVENT_ID, After, Limit, answers, look, router
 from ledger_core.service.routes.operating import described
 from ledger_core.service.state import room_of
 from ledger_core.signing import SignedNote
@@ -44,7 +44,7 @@ async def list_events(
 ) -> Response:
     """Events as they stand in the log, up to one signed size: ask for further pages with the `size` of the first."""
     async with room_of(request) as room:
-        return (await in_thread(lambda: _page(room, family, after, limit, size))).response()
+        return (await look(lambda: _page(room, family, after, limit, size))).response()
 
 
 def _page(room: Room, family: LogFamily, after: int, limit: int, size: int | None) -> EventsPage:
@@ -69,7 +69,7 @@ def _page(room: Room, family: LogFamily, after: int, limit: int, size: int | Non
 async def get_head(request: Request) -> Response:
     """Both ends of the log now, and the policy in force."""
     async with room_of(request) as room:
-        return (await in_thread(lambda: _head(room))).response()
+        return (await look(lambda: _head(room))).response()
 
 
 def _head(room: Room) -> HeadAnswer:
@@ -100,7 +100,7 @@ def _end(room: Room, family: LogFamily) -> HeadOf:
 async def audit(request: Request) -> Response:
     """What fell, why, and what was refused: the record, of which the context shows nothing."""
     async with room_of(request) as room:
-        return (await in_thread(lambda: _audit(room))).response()
+        return (await look(lambda: _audit(room))).response()
 
 
 def _audit(room: Room) -> AuditAnswer:
@@ -131,7 +131,7 @@ def _audit(room: Room) -> AuditAnswer:
 async def get_checkpoint(request: Request, family: Family = "evidence") -> Response:
     """The last checkpoint that an operator had signed and that is kept apart from the log."""
     async with room_of(request) as room:
-        latest = await in_thread(lambda: read_notes(room.notes).latest(room.scope, family))
+        latest = await look(lambda: read_notes(room.notes).latest(room.scope, family))
         if latest is None:
             raise not_found()
         return described(latest, str(room.key.verifier)).response()
@@ -145,7 +145,7 @@ async def prove_inclusion(
 ) -> Response:
     """That an event stands in the log at a size, as a file that verifies by itself."""
     async with room_of(request) as room:
-        return (await in_thread(lambda: _inclusion(room, event_id, size))).response()
+        return (await look(lambda: _inclusion(room, event_id, size))).response()
 
 
 def _inclusion(room: Room, event_id: str, size: int | None) -> ProofAnswer:
@@ -162,7 +162,7 @@ async def prove_consistency(
 ) -> Response:
     """That the log at one size begins with the log at a smaller one, as a file that verifies by itself."""
     async with room_of(request) as room:
-        return (await in_thread(lambda: _consistency(room, family, first, second))).response()
+        return (await look(lambda: _consistency(room, family, first, second))).response()
 
 
 def _consistency(room: Room, family: LogFamily, first: int, second: int | None) -> ProofAnswer:

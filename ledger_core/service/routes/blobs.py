@@ -14,7 +14,7 @@ from ledger_core.service.answers import JSON
 from ledger_core.service.problems import Problem, ProblemKind, invalid, not_found
 from ledger_core.service.reading import from_worker, pieces, refuse_declared_length
 from ledger_core.service.rooms import Room
-from ledger_core.service.routes.common import EVENT_ID, answers, in_thread, router
+from ledger_core.service.routes.common import EVENT_ID, answers, look, router
 from ledger_core.service.state import room_of, service_of
 from ledger_core.stores.protocols import BlobStatus
 
@@ -74,7 +74,7 @@ async def get_blob(
         protection_domain_id=DEFAULT_PROTECTION_DOMAIN,
     )
     async with room_of(request) as room:
-        return Response(await in_thread(lambda: read_content(room, ref)), media_type=OCTETS)
+        return Response(await look(lambda: read_content(room, ref)), media_type=OCTETS)
 
 
 def read_content(room: Room, ref: ContentRef) -> bytes:

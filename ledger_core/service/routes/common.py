@@ -8,10 +8,11 @@ from typing import Annotated, Any, Final, TypeVar
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.concurrency import run_in_threadpool
 
+from ledger_core.kernel.errors import LedgerError
 from ledger_core.kernel.statements import Statement
 from ledger_core.service.caller import Caller
 from ledger_core.service.guard import GuardedRoute
-from ledger_core.service.problems import ProblemDocument, not_found
+from ledger_core.service.problems import ProblemDocument, from_reading, not_found
 from ledger_core.service.reading import whole_body
 from ledger_core.service.requests import Body
 from ledger_core.service.rooms import Room
@@ -84,9 +85,21 @@ async def in_thread(function: Callable[[], T]) -> T:
     return await run_in_threadpool(function)
 
 
+async def look(function: Callable[[], T]) -> T:
+    """Run what reads the ledger in a worker thread; raises the problem 500 where the ledger does not read."""
+    try:
+        return await run_in_threadpool(function)
+    except LedgerError as error:
+        raise from_reading(error) from error
+
+
 async def found(room: Room, event_id: str, *kinds: str) -> StoredEvent:
     """The event of one of ``kinds``; raises the one 404 where there is none of that kind in the scope."""
-    event = await in_thread(lambda: room.store.event(event_id))
-    if event is None or (kinds and event.statement.kind not in kinds):
+    event = await look(lambda: _of_kind(room.store.event(event_id), kinds))
+    if event is None:
         raise not_found()
     return event
+
+
+def _of_kind(event: StoredEvent | None, kinds: tuple[str, ...]) -> StoredEvent | None:
+    return event if event is not None and (not kinds or event.statement.kind in kinds) else None

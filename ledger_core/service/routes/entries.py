@@ -28,7 +28,7 @@ from ledger_core.service.guard import takes
 from ledger_core.service.problems import not_found
 from ledger_core.service.requests import EntryDraft
 from ledger_core.service.rooms import Room
-from ledger_core.service.routes.common import EventIdPath, answers, append, found, in_thread, read, router
+from ledger_core.service.routes.common import EventIdPath, answers, append, found, look, read, router
 from ledger_core.service.state import caller_of, room_of
 from ledger_core.stores.protocols import StoredEvent
 
@@ -46,7 +46,7 @@ async def commit_entry(request: Request) -> Response:
     statements = (draft.statement(caller_of(request).scope),)
     async with room_of(request) as room:
         if names_a_generation(statements):
-            await in_thread(lambda: check_claims(room, statements))
+            await look(lambda: check_claims(room, statements))
         done = await append(request, room, statements)
         return Appended(events=appended_events(done, room.key)).response(status_of(done))
 
@@ -56,12 +56,12 @@ async def get_entry(request: Request, entry_id: EventIdPath) -> Response:
     """An entry. An agent is shown what holds, and of anything else only that it does not."""
     async with room_of(request) as room:
         event = await found(room, entry_id)
-        state = (await in_thread(room.belief)).state
+        state = (await look(room.belief)).state
         entry = state.entries.get(EventId(entry_id))
         if entry is None:
             raise not_found()
         view = _for_agent if caller_of(request).role == "agent" else _for_reader
-        return (await in_thread(lambda: view(room, event, entry, state))).response()
+        return (await look(lambda: view(room, event, entry, state))).response()
 
 
 @routes.get("/context", responses=answers({200: ContextAnswer}, 422))
@@ -73,7 +73,7 @@ async def get_context(
 ) -> Response:
     """The context as a model is to be shown it: what holds, the surest first, without a word about the rest."""
     async with room_of(request) as room:
-        answer: ContextAnswer = await in_thread(lambda: render(room, renderer))
+        answer: ContextAnswer = await look(lambda: render(room, renderer))
         return answer.response()
 
 

@@ -16,7 +16,7 @@ from ledger_core.service.answers import (
 from ledger_core.service.guard import takes
 from ledger_core.service.requests import MeasurementDraft
 from ledger_core.service.rooms import Room
-from ledger_core.service.routes.common import EventIdPath, answers, append, found, in_thread, read, router
+from ledger_core.service.routes.common import EventIdPath, answers, append, found, look, read, router
 from ledger_core.service.state import caller_of, room_of
 
 routes = router("measuring")
@@ -39,7 +39,7 @@ async def get_edges(request: Request, claim_id: EventIdPath) -> Response:
     """What a claim rests on now, and every measurement of it."""
     async with room_of(request) as room:
         await found(room, claim_id, "entry.derived", "entry.conjectured")
-        return (await in_thread(lambda: _edges(room, claim_id))).response()
+        return (await look(lambda: _edges(room, claim_id))).response()
 
 
 def _edges(room: Room, claim_id: str) -> EdgesAnswer:

@@ -24,7 +24,7 @@ from ledger_core.service.routes.common import (
     answers,
     append,
     found,
-    in_thread,
+    look,
     read,
     router,
 )
@@ -42,7 +42,7 @@ async def record_generation(request: Request) -> Response:
     statements = wanted.statements(caller_of(request).scope)
     async with room_of(request) as room:
         if names_a_generation(statements):
-            await in_thread(lambda: check_claims(room, statements))
+            await look(lambda: check_claims(room, statements))
         done = await append(request, room, statements, context_head=wanted.context_head)
         return Appended(events=appended_events(done, room.key)).response(status_of(done))
 
@@ -51,7 +51,7 @@ async def record_generation(request: Request) -> Response:
 async def list_generations(request: Request, after: After = 0, limit: Limit = 100) -> Response:
     """Recorded generations in log order."""
     async with room_of(request) as room:
-        catalogue = await in_thread(room.catalogue.refresh)
+        catalogue = await look(room.catalogue.refresh)
         later = [place for place in catalogue.generations if place[0] > after]
         page = later[:limit]
         more = page[-1][0] if len(later) > limit else None
@@ -63,7 +63,7 @@ async def get_generation(request: Request, generation_id: EventIdPath) -> Respon
     """One generation: what was in its context, and what it claims."""
     async with room_of(request) as room:
         event = await found(room, generation_id, "generation.recorded")
-        return (await in_thread(lambda: _generation(room, event))).response()
+        return (await look(lambda: _generation(room, event))).response()
 
 
 def _generation(room: Room, event: StoredEvent) -> GenerationAnswer:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -10,6 +12,9 @@ from ledger_core.kernel import errors
 from ledger_core.service import problems
 from ledger_core.service.errors import ServiceError
 from ledger_core.service.problems import ProblemDocument, ProblemKind
+from ledger_core.stores.ledger import scope_folder
+from tests.ledger_core.service.drafts import entry, put
+from tests.ledger_core.service.served import fresh_scope
 
 SECRET = "/srv/veritas/ledgers/acme"
 
@@ -86,3 +91,37 @@ def test_every_kind_is_a_document_of_the_one_form(kind):
     assert document.type == f"urn:veritas:problem:{kind.slug}"
     assert response.headers["content-type"] == "application/problem+json"
     assert set(json.loads(response.body)) == {"type", "title", "status", "detail"}
+
+
+class TestDamage:
+    """Whatever lies on the disk is not the caller's doing, and the caller is told so and no more."""
+
+    @pytest.fixture
+    def damaged(self, service, scope):
+        agent = service.as_role("agent", scope)
+        made = agent.post("/entry", json=entry(put(agent, b"a note"))).json()["events"][0]["event_id"]
+        file = scope_folder(service.home, scope) / "ledger.sqlite3"
+        with closing(sqlite3.connect(file)) as other, other:
+            other.execute("UPDATE events SET statement = x'7b' WHERE event_id = ?", (made,))
+        return made
+
+    @pytest.mark.invariant("§2.6")
+    @pytest.mark.parametrize(
+        ("role", "path"),
+        [
+            ("auditor", "/entry/{}"),
+            ("agent", "/entry/{}"),
+            ("agent", "/context"),
+            ("auditor", "/audit"),
+            ("auditor", "/generation"),
+        ],
+    )
+    def test_a_damaged_statement_is_a_500_that_tells_nothing(self, service, scope, damaged, role, path):
+        answer = service.as_role(role, scope).get(path.format(damaged))
+        assert (answer.status_code, answer.json()["type"]) == (500, "urn:veritas:problem:damaged")
+        assert damaged not in answer.text
+        assert str(service.home) not in answer.text
+
+    def test_other_ledgers_do_not_notice(self, service, damaged):
+        assert damaged
+        assert service.as_role("agent", fresh_scope()).get("/context").status_code == 200
