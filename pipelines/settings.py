@@ -106,6 +106,7 @@ def resolve(**flags: str | Path | None) -> Settings:
 
     default_home, default_reports = _default_folders()
     home = Path(pick("home", default_home)).expanduser().absolute()
+    _check_home(home)
     given_home = home != default_home
     reports = Path(pick("reports", home / "reports" if given_home else default_reports)).expanduser().absolute()
     return Settings(
@@ -118,6 +119,13 @@ def resolve(**flags: str | Path | None) -> Settings:
         store=_store(pick("store", FILES)),
         keys=Path(keys).expanduser().absolute() if (keys := pick("keys", "")) else None,
     )
+
+
+def _check_home(home: Path) -> None:
+    """A home may be missing; what is there and is no folder can hold nothing."""
+    there = next(path for path in (home, *home.parents) if path.exists())
+    if not there.is_dir():
+        raise UsageError(f"home (--home, VERITAS_HOME) is {home}, but {there} is a file; name a folder")
 
 
 def _store(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -12,15 +13,20 @@ from typer.exceptions import TyperException
 
 from pipelines.cli import (
     attribute,
+    audit,
+    checkpoint,
     dev,
     evaluate,
     export,
     import_,
+    proof,
     quorum_attack,
     report,
     restore,
     run,
+    serve,
     sql,
+    token,
     verify,
     what_if,
     why,
@@ -69,11 +75,16 @@ app.command("attribute")(attribute.command)
 app.command("evaluate")(evaluate.command)
 app.command("report")(report.command)
 app.command("verify")(verify.command)
+app.command("checkpoint")(checkpoint.command)
+app.command("proof")(proof.command)
 app.command("export")(export.command)
 app.command("restore")(restore.command)
 app.command("what-if")(what_if.command)
 app.command("why")(why.command)
+app.command("audit")(audit.command)
 app.command("quorum-attack")(quorum_attack.command)
+app.command("serve")(serve.command)
+app.add_typer(token.app, name="token")
 app.command("sql")(sql.command)
 app.command("dev")(dev.command)
 
@@ -112,9 +123,26 @@ def _usage(error: TyperException) -> int:
     """Refuse a command line that cannot be, in one line; a bare `veritas` has been answered with the help."""
     context = getattr(error, "ctx", None)
     message = " ".join(error.format_message().split())
-    if message and context is not None:
-        typer.echo(f"veritas: {message.rstrip('.')}; see `{context.command_path} --help`", err=True)
+    if message:
+        command = _command_meant() if context is None else context.command_path
+        typer.echo(f"veritas: {message.rstrip('.')}{_given(error)}; see `{command} --help`", err=True)
     return ExitCode.USAGE
+
+
+def _command_meant() -> str:
+    """The command of this command line, as far as it has one."""
+    known = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
+    return next((f"veritas {word}" for word in sys.argv[1:] if word in known), "veritas")
+
+
+def _given(error: TyperException) -> str:
+    """The value that an option was given, where ``error`` says only what it should have been."""
+    names = getattr(getattr(error, "param", None), "opts", ())
+    for word, value in pairwise([*sys.argv, ""]):
+        name, equals, attached = word.partition("=")
+        if name in names and name.startswith("-"):
+            return f" (got {(attached if equals else value)!r})"
+    return ""
 
 
 def _interrupted() -> int:

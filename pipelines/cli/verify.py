@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,8 +15,9 @@ from pipelines.cli.state import state_of
 if TYPE_CHECKING:
     from ledger_core.kernel.errors import StoreError
     from ledger_core.kernel.statements import Scope
+    from ledger_core.stores.kept import Kept
     from ledger_core.stores.place import Place
-    from ledger_core.stores.verify import VerificationReport
+    from ledger_core.stores.verify import DivergenceKind, VerificationReport
     from pipelines.settings import Settings
 
 
@@ -25,9 +28,17 @@ def command(
     every: Annotated[
         bool, typer.Option("--all", help="Every ledger below --home, which is also what no option at all means.")
     ] = False,
+    anchor: Annotated[
+        list[Path] | None,
+        typer.Option(help="Checkpoints kept elsewhere, which the ledgers must still agree with; repeatable."),
+    ] = None,
+    proof: Annotated[
+        list[Path] | None,
+        typer.Option(help="A proof or append receipt about one ledger; repeatable, with --project."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Walk chain, receipts, indexes, blobs and conclusions; name the first divergence of each ledger (exit code 4).
+    """Walk chain, receipts, checkpoints, indexes, blobs and conclusions; name each ledger's first divergence (exit code 4).
 
     --tenant alone walks all ledgers of a tenant.
     """
@@ -36,8 +47,11 @@ def command(
 
     if every and (tenant or project):
         raise UsageError("--all means every ledger; leave it out, or leave out --tenant and --project")
+    if proof and project is None:
+        raise UsageError("--proof is about one ledger; name it with --project")
     settings = state_of(context).settings(tenant=tenant, project=project)
-    findings = [_walk(settings.place, scope) for scope in _scopes(settings, tenant, project)]
+    kept = _kept([*(anchor or ()), *(proof or ())])
+    findings = [_walk(settings.place, scope, kept) for scope in _scopes(settings, kept, tenant, project)]
     refusals = [finding.refusal for finding in findings if finding.refusal is not None]
     if len(findings) == len(refusals):
         raise refusals[0]
@@ -48,18 +62,36 @@ def command(
         for finding in findings:
             finding.show()
     if not (tenant or project):
-        from pipelines.cli.ledgers import without_events
+        _warn_of_content(settings, findings)
+    if any(finding.verified is False for finding in findings):
+        raise typer.Exit(ExitCode.LEDGER_DOES_NOT_VERIFY)
+    if refusals:
+        raise refusals[0]
 
-        for name in without_events(settings.place):
+
+def _warn_of_content(settings: Settings, findings: Sequence[_Finding]) -> None:
+    """Name the places with content and no event of which nothing says that there was a ledger."""
+    from pipelines.cli.ledgers import name_of, without_events
+
+    missed = {name_of(finding.scope) for finding in findings}
+    for name in without_events(settings.place):
+        if name not in missed:
             typer.echo(
                 f"veritas: {name} holds content and no event, so nothing of it is verified; its file was emptied or removed,"
                 " or its first write was killed",
                 err=True,
             )
-    if any(finding.verified is False for finding in findings):
-        raise typer.Exit(ExitCode.LEDGER_DOES_NOT_VERIFY)
-    if refusals:
-        raise refusals[0]
+
+
+_WAY_OUT = {
+    "ledger-missing": "restore its folder from a backup; if it was removed on purpose, remove its checkpoints and tables too",
+    "truncated": "restore the newest backup that verifies with the anchor",
+    "forked": "restore a backup that verifies with the anchor; find out who wrote the file",
+    "signature": "ask who made the file for one that is signed by the key you trust",
+    "proof": "ask for a new proof; this one proves nothing",
+    "checkpoint": "name the file of this ledger, or restore it from a backup",
+}
+"""By kind of divergence, where it is another than a backup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +145,9 @@ class _Finding:
             typer.echo(f"  first divergence  {found.kind} at {_place(found.family, found.offset, found.event_id)}")
             typer.echo(f"  detail            {printable(found.detail)}")
             typer.echo(f"  walked before     {report.events:,} events, {report.blobs:,} blobs")
-            typer.echo("  way out           restore the ledger's folder from a backup")
+            typer.echo(
+                f"  way out           {_WAY_OUT.get(found.kind, 'restore the folder of the ledger from a backup')}"
+            )
             return
         typer.echo(f"{name}: verified")
         typer.echo(f"  head          {report.head} ({report.events - self.control_events:,} events)")
@@ -121,36 +155,96 @@ class _Finding:
         typer.echo(f"  blobs         {report.blobs:,} present, {report.erased:,} erased on purpose")
 
 
-def _scopes(settings: Settings, tenant: str | None, project: str | None) -> tuple[Scope, ...]:
-    from ledger_core.stores.ledger import list_scopes
-    from pipelines.cli.ledgers import existing_scope
-    from pipelines.errors import PipelineError
-
-    if project is not None:
-        return (existing_scope(settings),)
-    scopes = tuple(scope for scope in list_scopes(settings.place) if tenant in (None, scope.tenant_namespace))
-    if not scopes:
-        of = "" if tenant is None else f" of tenant {tenant!r}"
-        raise PipelineError(f"no ledger{of} below {settings.home}; `veritas import FORMAT PATH` makes one")
-    return scopes
-
-
-def _walk(place: Place, scope: Scope) -> _Finding:
-    """Walk one ledger; a file that cannot even be opened has diverged, one of another version is not ours to judge."""
-    from ledger_core.kernel.errors import LedgerBusyError, LedgerVersionError, StorageFullError, StoreError
-    from ledger_core.stores.verify import Divergence, DivergenceKind, VerificationReport, verify
-    from pipelines.cli.ledgers import reading
+def _kept(paths: Sequence[Path]) -> list[Kept]:
+    """What the command line names as kept elsewhere."""
+    from ledger_core.kernel.errors import LedgerError
+    from ledger_core.stores.kept import read_kept
+    from pipelines.errors import UsageError
 
     try:
+        return [read_kept(path) for path in paths]
+    except LedgerError as error:
+        raise UsageError(str(error)) from error
+
+
+def _scopes(settings: Settings, kept: Sequence[Kept], tenant: str | None, project: str | None) -> tuple[Scope, ...]:
+    """Every ledger that is there, and every one that was: an anchor, a checkpoint or the lake says so."""
+    from ledger_core.stores.ledger import list_scopes
+    from pipelines.cli.ledgers import existing_scope, scope_named
+    from pipelines.errors import PipelineError, UsageError
+
+    there = list_scopes(settings.place)
+    anchored = {scope for each in kept for scope in each.book.scopes}
+    known = {*there, *anchored, *_recorded(settings)}
+    if project is not None:
+        wanted = scope_named(settings.tenant, settings.project)
+        chosen = [wanted] if wanted in known else [existing_scope(settings)]
+    else:
+        chosen = [scope for scope in known if tenant in (None, scope.tenant_namespace)]
+    if not chosen:
+        of = "" if tenant is None else f" of tenant {tenant!r}"
+        raise PipelineError(f"no ledger{of} below {settings.home}; `veritas import FORMAT PATH` makes one")
+    for each in kept:
+        if each.book.checkpoints and not set(each.book.scopes) & set(chosen):
+            raise UsageError(f"{each.source} holds no checkpoint of the ledgers that are to be verified")
+    return tuple(sorted(chosen, key=lambda scope: (scope.tenant_namespace, scope.project_namespace)))
+
+
+def _recorded(settings: Settings) -> set[Scope]:
+    """Ledgers that this home has checkpoints or tables of."""
+    from ledger_core.kernel.statements import Scope
+    from ledger_core.kernel.text import is_contract_id
+    from ledger_core.stores.checkpoints import checkpointed_scopes
+
+    tables = {file.parent for file in settings.lake.glob("*/*/*.parquet")}
+    names = {(folder.parent.name, folder.name) for folder in tables}
+    return {
+        *checkpointed_scopes(settings.home),
+        *(
+            Scope.make(tenant_namespace=tenant, project_namespace=project)
+            for tenant, project in names
+            if is_contract_id(tenant) and is_contract_id(project)
+        ),
+    }
+
+
+def _walk(place: Place, scope: Scope, kept: Sequence[Kept]) -> _Finding:
+    """Walk one ledger; a file that cannot even be opened has diverged, one of another version is not ours to judge."""
+    from ledger_core.kernel.errors import (
+        LedgerBusyError,
+        LedgerVersionError,
+        NoteError,
+        StorageFullError,
+        StoreError,
+    )
+    from ledger_core.stores.checkpoints import note_file, read_notes
+    from ledger_core.stores.kept import Kept
+    from ledger_core.stores.verify import DivergenceKind, verify
+    from pipelines.cli.ledgers import reading
+
+    if not place.exists(scope):
+        what = "an anchor, a checkpoint or the lake says that there was a ledger here, and there is none"
+        return _diverged(scope, DivergenceKind.LEDGER_MISSING, what)
+    own = note_file(place.home, scope)
+    try:
         with reading(place, scope) as ledger:
-            report = verify(ledger)
+            report = verify(ledger, kept=[Kept(str(own), read_notes(own)), *kept])
             control_events = 0 if report.control_head is None else ledger.count("control")
     except (LedgerVersionError, LedgerBusyError, StorageFullError) as error:
         return _Finding(scope, None, 0, error)
+    except NoteError as error:
+        return _diverged(scope, DivergenceKind.CHECKPOINT, str(error))
     except StoreError as error:
-        divergence = Divergence(DivergenceKind.UNREADABLE, "control", None, None, str(error))
-        return _Finding(scope, VerificationReport(None, None, 0, 0, 0, divergence), 0, None)
+        return _diverged(scope, DivergenceKind.UNREADABLE, str(error))
     return _Finding(scope, report, control_events, None)
+
+
+def _diverged(scope: Scope, kind: DivergenceKind, detail: str) -> _Finding:
+    from ledger_core.stores.verify import Divergence, VerificationReport
+
+    return _Finding(
+        scope, VerificationReport(None, None, 0, 0, 0, Divergence(kind, "control", None, None, detail)), 0, None
+    )
 
 
 def _place(family: str, offset: int | None, event_id: str | None) -> str:

@@ -16,7 +16,7 @@ from pipelines.cli import app as application
 from pipelines.cli.ledgers import scope_named
 from tests.pipelines.cli.conftest import ROOT, SAMPLES, STORY, Story, Veritas
 
-COMMANDS = ["run", "import", "attribute", "evaluate", "report", "verify", "what-if", "why", "sql", "dev"]
+COMMANDS = "run import attribute evaluate report verify checkpoint proof what-if why audit sql dev".split()
 HEAVY = "torch transformers dagster mlflow pyarrow polars pydantic duckdb numpy scipy sklearn sqlalchemy altair unicodedata2"
 PLANTED = SAMPLES / "planted-chat.jsonl"
 
