@@ -15,6 +15,9 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _display: list[Any] = []
+_SHORT = 1.0
+"""Seconds under which a stage that is done is no news: a refusal stays one line, and so does a small import."""
+
 _LONG = 10.0
 """Seconds after which a stage says how far it is before it is done."""
 
@@ -84,7 +87,11 @@ class _Lines:
         stage.done, stage.total = completed, total
         seconds = time.monotonic() - stage.began
         quarter = 4 * completed // total if total else 0
-        if total and (completed == total or (quarter > stage.said and seconds > _LONG)):
+        if (
+            total
+            and seconds > (_SHORT if completed == total else _LONG)
+            and (completed == total or quarter > stage.said)
+        ):
             stage.said = quarter
             sys.stderr.write(f"{stage.description}: {completed} of {total}, {seconds:.0f} s\n")
             sys.stderr.flush()

@@ -43,9 +43,13 @@ def read_report(folder: Path) -> ReportData:
     """
     path = folder / DOCUMENT
     try:
-        return ReportData.from_json(path.read_bytes())
+        text = path.read_bytes()
     except OSError as error:
         raise ReportError(f"no report at {path}: {error.strerror or error}; make one with `veritas report`") from error
+    try:
+        return ReportData.from_json(text)
+    except ReportError as error:
+        raise ReportError(f"{path}: {error}") from error
 
 
 def _write(path: Path, content: str) -> None:

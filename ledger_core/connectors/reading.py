@@ -149,7 +149,7 @@ def optional_text(value: object) -> str | None:
 def describe(value: object) -> str:
     """What a JSON value is, in a few words."""
     if value is None:
-        return "missing"
+        return "missing (null)"
     names = {
         bool: "a boolean",
         int: "a number",

@@ -31,6 +31,8 @@ class State:
                 raise UsageError(
                     f"--{name} is empty, as a variable of a shell that is not set; leave it out, or say which"
                 )
+            if "\0" in (value or ""):
+                raise UsageError(f"--{name} holds a NUL character, which no path and no name has; leave it out")
         return resolve(**given)
 
 
