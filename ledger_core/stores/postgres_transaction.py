@@ -30,12 +30,23 @@ PAGE_OF_EVENTS = f"{EVENTS} AND family = %s AND committed_offset > %s ORDER BY c
 COLLISIONS = f"SELECT source_fact_id, held, refused, received_at FROM collisions WHERE {IN_SCOPE} ORDER BY ordinal"
 INDEX_COLUMNS = f"SELECT family, committed_offset, kind, source_fact_id FROM events WHERE {IN_SCOPE} AND event_id = %s"
 SCOPES = "SELECT tenant, project FROM heads WHERE family = 'control'"
-_ALL_OF = f"{EVENTS} AND event_id = ANY(%s)"
-_KINDS = f"SELECT event_id, kind FROM events WHERE {IN_SCOPE} AND event_id = ANY(%s)"
-_CURRENT = (
-    f"SELECT DISTINCT ON (source_fact_id) source_fact_id, {COLUMNS} FROM events WHERE {IN_SCOPE}"
-    " AND source_fact_id = ANY(%s) ORDER BY source_fact_id, committed_offset DESC"
-)
+_NAMED = "tenant = %(tenant)s AND project = %(project)s"
+_LOOK = f"""
+    SELECT 'tail', family, '', family, committed_offset, recorded_at, 0, ''::bytea, ''::bytea, chain
+        FROM heads WHERE {_NAMED}
+    UNION ALL SELECT 'genesis', '', {COLUMNS}
+        FROM events WHERE {_NAMED} AND family = 'control' AND committed_offset = 1
+    UNION ALL (SELECT 'policy', '', {COLUMNS}
+        FROM events WHERE {_NAMED} AND kind = 'policy.activated' ORDER BY committed_offset DESC LIMIT 1)
+    UNION ALL SELECT 'event', event_id, {COLUMNS}
+        FROM events WHERE {_NAMED} AND event_id = ANY(%(events)s)
+    UNION ALL (SELECT DISTINCT ON (source_fact_id) 'current', source_fact_id, {COLUMNS}
+        FROM events WHERE {_NAMED} AND source_fact_id = ANY(%(facts)s) ORDER BY source_fact_id, committed_offset DESC)
+    UNION ALL SELECT 'kind', event_id, kind, '', 0, '', 0, ''::bytea, ''::bytea, ''
+        FROM events WHERE {_NAMED} AND event_id = ANY(%(named)s)
+"""
+"""All that appending usually asks, in one statement: each one more waits for the server once more."""
+
 _INSERT = (
     "INSERT INTO events (tenant, project, family, committed_offset, shard, epoch_id, event_id, kind, source_fact_id,"
     " receipt, statement, chain) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
@@ -77,23 +88,48 @@ class Transaction:
         self._kind_of: dict[str, str | None] = {
             reference.event_id: None for statement in statements for reference in references(statement)
         }
-        with connection.pipeline():
-            # Each statement sees what was committed before it began: what comes after the lock sees the last holder's.
-            connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        self._tails: dict[LogFamily, Tail] = {}
+        self._genesis: StoredEvent | None = None
+        self._policy: StoredEvent | None = None
+        while not self._lock_and_look():
             connection.execute("INSERT INTO ledgers VALUES (%s, %s) ON CONFLICT DO NOTHING", key)
-            connection.execute(f"SELECT FROM ledgers WHERE {IN_SCOPE} FOR UPDATE", key)
-            tails = connection.execute(TAILS, key)
-            genesis = connection.execute(GENESIS, key)
-            policy = connection.execute(POLICY, key)
-            events = connection.execute(_ALL_OF, (*key, list(self._event_of)))
-            current = connection.execute(_CURRENT, (*key, list(self._current_of)))
-            kinds = connection.execute(_KINDS, (*key, list(self._kind_of)))
-        self._tails = {row[0]: Tail(*row[1:]) for row in tails}
-        self._genesis = _event(genesis.fetchone())
-        self._policy = _event(policy.fetchone())
-        self._event_of.update((row[0], stored(row)) for row in events)
-        self._current_of.update((row[0], stored(row[1:])) for row in current)
-        self._kind_of.update(dict(kinds))
+
+    def _lock_and_look(self) -> bool:
+        """Whether there is a row to lock; if so it is locked, and everything is known."""
+        key, execute = self._key, self._connection.execute
+        with self._connection.pipeline():  # one round trip
+            if self._connection.info.transaction_status is TransactionStatus.IDLE:
+                # Each statement sees what was committed before it began: what follows the lock sees the last holder's.
+                execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+            row = execute(f"SELECT 1 FROM ledgers WHERE {IN_SCOPE} FOR UPDATE", key)
+            found = execute(
+                _LOOK,
+                {
+                    "tenant": key[0],
+                    "project": key[1],
+                    "events": list(self._event_of),
+                    "facts": list(self._current_of),
+                    "named": list(self._kind_of),
+                },
+            )
+        if row.fetchone() is None:
+            return False
+        for what, name, *columns in found:
+            match what:
+                case "tail":
+                    _, family, offset, recorded_at, *_, chain = columns
+                    self._tails[family] = Tail(offset, chain, recorded_at)
+                case "kind":
+                    self._kind_of[name] = columns[0]
+                case "event":
+                    self._event_of[name] = stored(tuple(columns))
+                case "current":
+                    self._current_of[name] = stored(tuple(columns))
+                case "genesis":
+                    self._genesis = stored(tuple(columns))
+                case "policy":
+                    self._policy = stored(tuple(columns))
+        return True
 
     def event(self, event_id: str) -> StoredEvent | None:
         """See :meth:`rules.Transaction.event`."""

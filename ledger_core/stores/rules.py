@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from ledger_core.kernel import log
@@ -104,7 +105,7 @@ def _append(
     if known is not None:
         return Replayed(known.event_id, known.family, known.position)
     check_rules(transaction, statement, scope)
-    for ref in content_refs(statement):
+    for ref in content_refs(statement.body):  # an envelope cites none
         blobs.require_durable(ref)
     event = _seal_into_chain(transaction, statement, delivery)
     transaction.add(event)
@@ -226,23 +227,23 @@ def _seal_into_chain(transaction: Transaction, statement: Statement, delivery: D
     family = family_of(statement.kind)
     policy = transaction.policy_head()
     genesis = transaction.genesis()
-    opening = statement if genesis is None else genesis.statement
+    opening = statement if genesis is None else _decoded(genesis.encoded)
     if not isinstance(opening, LedgerGenesis):
         raise StoreError(f"the first control event is `{opening.kind}`, not `ledger.genesis`: verify this ledger")
-    epoch = log.epoch_id(opening.scope, opening.body.shard_count, opening.body.partition_seed)
+    epoch = _epoch(
+        opening.scope.tenant_namespace,
+        opening.scope.project_namespace,
+        opening.body.shard_count,
+        opening.body.partition_seed,
+    )
     tail = transaction.tail(family) or Tail(0, log.genesis_chain(opening.event_id, epoch, family, SHARD), "")
-    receipt = Receipt.make(
-        channel=delivery.channel,
-        context_head=delivery.context_head if isinstance(statement, GenerationRecorded) else None,
-        delivery_id=delivery.delivery_id,
-        policy_head=None if policy is None else policy.event_id,
-        principal_id=delivery.principal_id,
-        received_at=delivery.received_at,
-        recorded_at=max(delivery.received_at, tail.recorded_at),
-        role=delivery.role,
+    receipt, receipt_bytes = _receipt(
+        delivery,
+        delivery.context_head if isinstance(statement, GenerationRecorded) else None,
+        None if policy is None else policy.event_id,
+        max(delivery.received_at, tail.recorded_at),
     )
     position = Position.make(committed_offset=str(tail.offset + 1), epoch_id=epoch, shard=SHARD)
-    receipt_bytes = receipt.canonical_bytes()
     event = StoredEvent(
         event_id=statement.event_id,
         family=family,
@@ -254,3 +255,34 @@ def _seal_into_chain(transaction: Transaction, statement: Statement, delivery: D
     # Both were encoded a moment ago and need no decoding: what a cached property keeps under its name, it does not compute.
     vars(event).update(statement=statement, receipt=receipt)
     return event
+
+
+@lru_cache(maxsize=64)
+def _decoded(encoded: bytes) -> Statement:
+    """A ledger's genesis, which every append asks for."""
+    return decode_statement(encoded)
+
+
+@lru_cache(maxsize=64)
+def _epoch(tenant: str, project: str, shard_count: int, partition_seed: str) -> str:
+    """The same for every event of a ledger."""
+    scope = Scope.make(tenant_namespace=tenant, project_namespace=project)
+    return log.epoch_id(scope, shard_count, partition_seed)
+
+
+@lru_cache(maxsize=64)
+def _receipt(
+    delivery: Delivery, context_head: str | None, policy_head: str | None, recorded_at: str
+) -> tuple[Receipt, bytes]:
+    """A receipt and its bytes, which the events of one append share more often than not."""
+    receipt = Receipt.make(
+        channel=delivery.channel,
+        context_head=context_head,
+        delivery_id=delivery.delivery_id,
+        policy_head=policy_head,
+        principal_id=delivery.principal_id,
+        received_at=delivery.received_at,
+        recorded_at=recorded_at,
+        role=delivery.role,
+    )
+    return receipt, receipt.canonical_bytes()

@@ -7,6 +7,7 @@ connection included (SQLite before 3.51.3 has a race between a checkpoint and a 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import weakref
@@ -20,6 +21,7 @@ from ledger_core.kernel.statements import LogFamily, Scope, Statement
 from ledger_core.stores.files import LOCK_WAIT_SECONDS, FileLock, make_directories, storage_errors, sync_directory
 from ledger_core.stores.formats import FORMAT_VERSION
 from ledger_core.stores.groups import Group, GroupResult, append_each
+from ledger_core.stores.index import Index
 from ledger_core.stores.memory import empty_head
 from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
 from ledger_core.stores.rows import COLUMNS, PAGE, IndexColumns, Row, index_errors, number, stored
@@ -37,6 +39,7 @@ class SqliteEventStore:
         self.scope = scope
         self._blobs = blobs
         self._path = folder / "ledger.sqlite3"
+        self._log = f"{self._path}-wal"
         self._lock = FileLock(folder / "ledger.lock", wait_seconds)
         self._threads = threading.RLock()
         self._log_is_named = False
@@ -103,7 +106,9 @@ class SqliteEventStore:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 self._name_log()
-                yield _Transaction(connection)
+                transaction = _Transaction(connection)
+                yield transaction
+                transaction.write()
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
@@ -119,8 +124,11 @@ class SqliteEventStore:
             self._log_is_named = True
 
     def _checkpoint_when_long(self) -> None:
-        wal = self._path.with_name(self._path.name + "-wal")
-        if wal.exists() and wal.stat().st_size > _CHECKPOINT_PAGES * 4096:
+        try:
+            long = os.stat(self._log).st_size > _CHECKPOINT_PAGES * 4096  # noqa: PTH116 - at every commit: no time for paths
+        except FileNotFoundError:
+            return
+        if long:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _rows(self, query: str, *values: object) -> list[Row]:
@@ -205,21 +213,32 @@ def _close(connection: sqlite3.Connection, lock: FileLock) -> None:
 
 
 class _Transaction:
-    """Lookups and inserts on a connection; atomic where the store holds the lock."""
+    """Lookups on a connection, and what was added since, which lies in memory until it is written in one go."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._genesis: StoredEvent | None = None
+        self._pending = Index()
+        self._found: dict[str, StoredEvent | None] = {}
+        """The genesis and the policy in force, once asked for: who holds the lock sees no other writer's."""
+        self._tails: dict[LogFamily, Tail | None] = {}
 
     def _one(self, condition: str, *values: object) -> StoredEvent | None:
         query = f"SELECT {COLUMNS} FROM events WHERE {condition} LIMIT 1"  # noqa: S608 - conditions are constants
         row = self._connection.execute(query, values).fetchone()
         return None if row is None else stored(row)
 
+    def _once(self, name: str, condition: str) -> StoredEvent | None:
+        if name not in self._found:
+            self._found[name] = self._one(condition)
+        return self._found[name]
+
     def event(self, event_id: str) -> StoredEvent | None:
-        return self._one("event_id = ?", event_id)
+        return self._pending.event(event_id) or self._one("event_id = ?", event_id)
 
     def kind(self, event_id: str) -> str | None:
+        pending = self._pending.kind(event_id)
+        if pending is not None:
+            return pending
         row = self._connection.execute("SELECT kind FROM events WHERE event_id = ?", (event_id,)).fetchone()
         return None if row is None else str(row[0])
 
@@ -230,26 +249,34 @@ class _Transaction:
         return row
 
     def current(self, source_fact_id: str) -> StoredEvent | None:
-        return self._one("source_fact_id = ? ORDER BY committed_offset DESC", source_fact_id)
+        return self._pending.current(source_fact_id) or self._one(
+            "source_fact_id = ? ORDER BY committed_offset DESC", source_fact_id
+        )
 
     def genesis(self) -> StoredEvent | None:
-        if self._genesis is None:
-            self._genesis = self._one("family = 'control' AND committed_offset = 1")
-        return self._genesis
+        return self._pending.genesis() or self._once("genesis", "family = 'control' AND committed_offset = 1")
 
     def policy_head(self) -> StoredEvent | None:
-        return self._one("family = 'control' AND kind = 'policy.activated' ORDER BY committed_offset DESC")
+        return self._pending.policy_head() or self._once(
+            "policy", "family = 'control' AND kind = 'policy.activated' ORDER BY committed_offset DESC"
+        )
 
     def tail(self, family: LogFamily) -> Tail | None:
-        row = self._connection.execute(
-            "SELECT committed_offset, chain, recorded_at FROM heads WHERE family = ?", (family,)
-        ).fetchone()
-        return None if row is None else Tail(*row)
+        pending = self._pending.tail(family)
+        if pending is not None:
+            return pending
+        if family not in self._tails:
+            query = "SELECT committed_offset, chain, recorded_at FROM heads WHERE family = ?"
+            row = self._connection.execute(query, (family,)).fetchone()
+            self._tails[family] = None if row is None else Tail(*row)
+        return self._tails[family]
 
     def add(self, event: StoredEvent) -> None:
-        self._connection.execute(
-            "INSERT INTO events (family, committed_offset, shard, epoch_id, event_id, kind, source_fact_id,"
-            " receipt, statement, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        self._pending.add(event)
+
+    def write(self) -> None:
+        """Send what was added, and the heads that it makes."""
+        rows = [
             (
                 event.family,
                 event.offset,
@@ -261,12 +288,22 @@ class _Transaction:
                 event.receipt_bytes,
                 event.encoded,
                 event.chain,
-            ),
+            )
+            for event in self._pending.added
+        ]
+        insert = (
+            "INSERT INTO events (family, committed_offset, shard, epoch_id, event_id, kind, source_fact_id,"
+            " receipt, statement, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        self._connection.execute(
-            "INSERT OR REPLACE INTO heads (family, committed_offset, chain, recorded_at) VALUES (?, ?, ?, ?)",
-            (event.family, event.offset, event.chain, event.receipt.recorded_at),
-        )
+        if len(rows) == 1:
+            self._connection.execute(insert, rows[0])
+        elif rows:
+            self._connection.executemany(insert, rows)
+        for event in {event.family: event for event in self._pending.added}.values():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO heads (family, committed_offset, chain, recorded_at) VALUES (?, ?, ?, ?)",
+                (event.family, event.offset, event.chain, event.receipt.recorded_at),
+            )
 
     def keep(self, collision: Collision) -> None:
         self._connection.execute(
