@@ -44,6 +44,9 @@ def test_meaning_alone_is_enough_from_the_minimum_on(angle, passes):
     (found,) = screened(text("one"), "uno", embedder=Angles(one=0, uno=angle))
     assert (found.overlap_ppm, found.passes) == (0, passes)
     assert found.cosine_ppm == pytest.approx(1e6 * np.cos(np.radians(angle)), abs=2)
+    for minimum, enough in ((found.cosine_ppm, True), (found.cosine_ppm + 1, False)):
+        (again,) = screened(text("one"), "uno", embedder=Angles(one=0, uno=angle), minimum_cosine_ppm=minimum)
+        assert again.passes is enough
 
 
 @pytest.mark.parametrize(("other", "passes"), [("red boat house sea", True), ("black boat house sea", False)])
