@@ -7,6 +7,7 @@ from typing import Protocol
 
 from ledger_core.kernel.log import Position
 from ledger_core.kernel.statements import FAMILIES, LogFamily
+from ledger_core.kernel.statements.envelope import kind_and_fact
 from ledger_core.stores.protocols import StoredEvent
 from ledger_core.stores.rules import Tail
 
@@ -48,13 +49,14 @@ def index_errors(
 ) -> Iterator[tuple[LogFamily, int, str]]:
     """Where index columns and heads contradict the statements and receipts: family, offset and what is wrong."""
     for family in FAMILIES:
-        recorded_at = ""
+        last: StoredEvent | None = None
         for event in store.events(family):
             found = columns(event.event_id)
-            expected = (family, event.offset, event.statement.kind, event.statement.source_fact_id)
+            expected = (family, event.offset, *kind_and_fact(event.encoded))
             if found != expected:
                 yield family, event.offset, f"the index says {found}, the statement {expected}"
-            recorded_at = event.receipt.recorded_at
+            last = event
+        recorded_at = "" if last is None else last.receipt.recorded_at
         end = tail(family)
         if end is not None and end.recorded_at != recorded_at:
             yield family, end.offset, f"the head says recorded at {end.recorded_at}, the receipt {recorded_at}"

@@ -32,13 +32,16 @@ from ledger_core.kernel.statements.control import BlobErased, LedgerGenesis, Pol
 from ledger_core.kernel.types import EventId
 from ledger_core.signing.bindings import bound_keys
 from ledger_core.stores.divergence import Divergence, DivergenceKind
-from ledger_core.stores.index import Index
 from ledger_core.stores.kept import Kept, TreeWatch
 from ledger_core.stores.ledger import Ledger
 from ledger_core.stores.protocols import BlobStatus, StoredEvent
 from ledger_core.stores.rules import SHARD, check_rules
+from ledger_core.stores.walked import Walked
 
 __all__ = ["Divergence", "DivergenceKind", "ReceiptCheck", "VerificationReport", "verify"]
+
+_CONCLUDING = frozenset({"verdict.filed", "cascade.fired", "cascade.refused", "reputation.adjusted"})
+"""Kinds without which there is no conclusion to compare."""
 
 ReceiptCheck = Callable[[Iterable[Statement], PolicyOf], Sequence[ReceiptMismatch]]
 """Compares the evidence log's receipts of conclusions with those that the fold gives."""
@@ -66,22 +69,27 @@ class VerificationReport:
 
 
 def verify(
-    ledger: Ledger, *, check: ReceiptCheck = check_receipts, kept: Sequence[Kept] = (), content: bool = True
+    ledger: Ledger,
+    *,
+    check: ReceiptCheck = check_receipts,
+    kept: Sequence[Kept] = (),
+    content: bool = True,
+    reader: Callable[[Statement], None] | None = None,
 ) -> VerificationReport:
     """Walk ``ledger``; never raises for what is wrong with it.
 
     ``check`` recomputes receipts of conclusions; ``kept`` is what was kept of the ledger, for it to agree with; without
-    ``content`` the blobs are left out, for a ledger that came without them.
+    ``content`` the blobs are left out, for a ledger that came without them. ``reader`` is shown every evidence
+    statement that passed, in order, so that whoever folds a verified ledger need not decode it again.
     """
-    walk = _Walk(ledger, TreeWatch(ledger.scope, kept))
+    walk = _Walk(ledger, TreeWatch(ledger.scope, kept), reader, content=content)
     divergence = None
     try:
         walk.control()
         walk.evidence()
         walk.kept()
         walk.index()
-        if content:
-            walk.content()
+        walk.content()
         walk.conclusions(check)
     except _DivergedError as found:
         divergence = found.divergence
@@ -112,17 +120,27 @@ class _Link:
 
 
 class _Walk:
-    def __init__(self, ledger: Ledger, watch: TreeWatch) -> None:
+    def __init__(
+        self, ledger: Ledger, watch: TreeWatch, reader: Callable[[Statement], None] | None, *, content: bool
+    ) -> None:
         self._ledger = ledger
         self._watch = watch
-        self._index = Index()
+        self._reader = reader
+        self._walked = Walked(ledger.store.event)
+        self._cited = _Cited(ledger) if content else None
         self._policies: list[str] = []
         self._genesis: StoredEvent | None = None
         self._epoch = ""
         self.heads: dict[LogFamily, str] = {}
         self.events = 0
-        self.blobs = 0
-        self.erased = 0
+
+    @property
+    def blobs(self) -> int:
+        return 0 if self._cited is None else self._cited.present
+
+    @property
+    def erased(self) -> int:
+        return 0 if self._cited is None else self._cited.erased
 
     def control(self) -> None:
         first = next(self._read("control", 0), None)
@@ -191,8 +209,12 @@ class _Walk:
         self._check_rules(statement, fail)
         if statement.kind == "policy.activated":
             self._policies.append(event.event_id)
-        self._index.add(event)
+        self._walked.add(event)
         self._watch.see(event)
+        if self._cited is not None:
+            self._cited.see(event)
+        if self._reader is not None and family == "evidence":
+            self._reader(statement)
         link.chain, link.offset, link.recorded_at = chain, event.offset, event.receipt.recorded_at
 
     def _check_receipt(self, link: _Link, event: StoredEvent, fail: Callable[[DivergenceKind, str], NoReturn]) -> None:
@@ -214,17 +236,19 @@ class _Walk:
 
     def _check_rules(self, statement: Statement, fail: Callable[[DivergenceKind, str], NoReturn]) -> None:
         try:
-            check_rules(self._index, statement, self._ledger.scope)
+            check_rules(self._walked, statement, self._ledger.scope)
         except CollisionError as error:
             fail(DivergenceKind.FACT, str(error))
         except UnknownReferenceError as error:
             fail(DivergenceKind.REFERENCE, str(error))
         except AppendError as error:
             fail(DivergenceKind.RULE, str(error))
+        except StoreError as error:
+            fail(DivergenceKind.UNREADABLE, str(error))
 
     def kept(self) -> None:
         """What was kept of the ledger, against the logs as they are."""
-        control = (event.statement for event in self._index.added if event.family == "control")
+        control = (event.statement for event in self._walked.control)
         for found in self._watch.findings(bound_keys(control)):
             raise _DivergedError(found)
 
@@ -238,51 +262,28 @@ class _Walk:
 
     def content(self) -> None:
         """Every blob that any statement cites."""
-        announced = {
-            event.statement.body.content_digest
-            for event in self._index.added
-            if isinstance(event.statement, BlobErased)
-        }
-        seen: set[ContentRef] = set()
-        for event in self._index.added:
-            for ref in content_refs(event.statement):
-                if ref not in seen:
-                    seen.add(ref)
-                    self._check_blob(event, ref, announced)
-
-    def _check_blob(self, event: StoredEvent, ref: ContentRef, announced: set[str]) -> None:
-        status = self._ledger.blob_status(ref)
-        if status is BlobStatus.PRESENT:
-            self.blobs += 1
-            return
-        if status is BlobStatus.ERASED and ref.digest in announced:
-            self.erased += 1
-            return
-        kind = {
-            BlobStatus.MISSING: DivergenceKind.BLOB_MISSING,
-            BlobStatus.CORRUPT: DivergenceKind.BLOB_CORRUPT,
-            BlobStatus.ERASED: DivergenceKind.BLOB_ERASED,
-        }[status]
-        detail = f"content {ref.digest} of {ref.byte_length} bytes ({ref.media_type})"
-        _diverge(kind, event.family, event.offset, event.event_id, detail)
+        found = None if self._cited is None else self._cited.divergence()
+        if found is not None:
+            raise _DivergedError(found)
 
     def conclusions(self, check: ReceiptCheck) -> None:
         """Receipts of conclusions, under the policy that was in force when each verdict was filed."""
-        evidence = [event for event in self._index.added if event.family == "evidence"]
+        if self._walked.kinds_seen.isdisjoint(_CONCLUDING):
+            return
 
         def policy_of(verdict: EventId) -> Policy:
-            filed = self._index.event(verdict)
-            in_force = None if filed is None else self._index.event(str(filed.receipt.policy_head))
+            filed = self._walked.event(verdict)
+            in_force = None if filed is None else self._walked.event(str(filed.receipt.policy_head))
             if in_force is None or not isinstance(in_force.statement, PolicyActivated):
                 raise PolicyError(f"verdict {verdict} was filed while no policy was in force")
             return in_force.statement.body.policy
 
         try:
-            mismatches = check([event.statement for event in evidence], policy_of)
+            mismatches = check((event.statement for event in self._ledger.events("evidence")), policy_of)
         except LedgerError as error:
             _diverge(DivergenceKind.FOLD, "evidence", None, None, f"conclusions cannot be recomputed: {error}")
         for mismatch in mismatches:
-            verdict = None if mismatch.verdict is None else self._index.event(mismatch.verdict)
+            verdict = None if mismatch.verdict is None else self._walked.event(mismatch.verdict)
             _diverge(
                 DivergenceKind.FOLD,
                 "evidence",
@@ -290,6 +291,72 @@ class _Walk:
                 mismatch.verdict,
                 f"{len(mismatch.found)} receipts say {list(mismatch.found)}, the fold gives {list(mismatch.expected)}",
             )
+
+
+@dataclass(frozen=True, slots=True)
+class _Absence:
+    """A blob that is not what an event cites, and what the store says of it."""
+
+    family: LogFamily
+    offset: int
+    event_id: str
+    ref: ContentRef
+    status: BlobStatus
+
+    def divergence(self) -> Divergence:
+        kind = {
+            BlobStatus.MISSING: DivergenceKind.BLOB_MISSING,
+            BlobStatus.CORRUPT: DivergenceKind.BLOB_CORRUPT,
+            BlobStatus.ERASED: DivergenceKind.BLOB_ERASED,
+        }[self.status]
+        detail = f"content {self.ref.digest} of {self.ref.byte_length} bytes ({self.ref.media_type})"
+        return Divergence(kind, self.family, self.offset, self.event_id, detail)
+
+
+class _Cited:
+    """The content that walked events cite: looked at once, judged when all erasures are known."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._seen: set[bytes] = set()
+        self._announced: set[str] = set()
+        self._erased: list[_Absence] = []
+        self._first_loss: _Absence | None = None
+        self.present = 0
+
+    @property
+    def erased(self) -> int:
+        """Distinct blobs that were erased on purpose, as far as is known."""
+        return sum(absence.ref.digest in self._announced for absence in self._erased)
+
+    def see(self, event: StoredEvent) -> None:
+        """Look at what ``event`` cites for the first time."""
+        statement = event.statement
+        if isinstance(statement, BlobErased):
+            self._announced.add(statement.body.content_digest)
+        if self._first_loss is not None:
+            return  # nothing that comes later can be the first divergence
+        for ref in content_refs(statement):
+            key = bytes.fromhex(ref.digest) + f"{ref.byte_length} {ref.media_type}".encode()
+            if key in self._seen:
+                continue
+            self._seen.add(key)
+            status = self._ledger.blob_status(ref)
+            if status is BlobStatus.PRESENT:
+                self.present += 1
+                continue
+            absence = _Absence(event.family, event.offset, event.event_id, ref, status)
+            if status is BlobStatus.ERASED:
+                self._erased.append(absence)
+            else:
+                self._first_loss = absence
+                return
+
+    def divergence(self) -> Divergence | None:
+        """The first blob that is not what it must be."""
+        unannounced = (absence for absence in self._erased if absence.ref.digest not in self._announced)
+        first = next(unannounced, self._first_loss)
+        return None if first is None else first.divergence()
 
 
 def _diverge(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -159,13 +160,26 @@ _REFERENCES: dict[str, tuple[Callable[[Any], Iterator[Reference]], ...]] = {
 
 def content_refs(record: Record) -> Iterator[ContentRef]:
     """Every content reference inside ``record``, in field order."""
-    for name in type(record).model_fields:
+    for name in _citing_fields(type(record)):
         value = getattr(record, name)
         for item in value if isinstance(value, tuple) else (value,):
             if isinstance(item, ContentRef):
                 yield item
             elif isinstance(item, Record):
                 yield from content_refs(item)
+
+
+@cache
+def _citing_fields(record_type: type[Record]) -> tuple[str, ...]:
+    """Fields under which a content reference can stand at all: a walk over a large ledger asks about nothing else."""
+    fields = record_type.model_fields.items()
+    return tuple(name for name, field in fields if _may_cite(field.annotation))
+
+
+def _may_cite(annotation: object) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, Record):
+        return annotation is ContentRef or bool(_citing_fields(annotation))
+    return any(_may_cite(argument) for argument in get_args(annotation))
 
 
 def references(statement: Statement) -> tuple[Reference, ...]:

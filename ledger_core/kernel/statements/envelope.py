@@ -9,6 +9,7 @@ from pydantic import model_validator
 
 from ledger_core.kernel import digests
 from ledger_core.kernel.digests import DigestHex, Prefix
+from ledger_core.kernel.errors import StatementError
 from ledger_core.kernel.records import Record
 from ledger_core.kernel.types import ContractId, Digest, EventId, FactText, ForeignName, Items, Timestamp, ascending
 
@@ -61,12 +62,6 @@ class ErasureScope(Record):
     target_digest: Digest
 
 
-class _FactIdentity(Record):
-    kind: ContractId
-    scope: Scope
-    source_fact: SourceFact
-
-
 class _RepresentationIdentity(Record):
     profile: Literal["ostk-canonical-json-v1"]
     representation: Representation
@@ -109,8 +104,7 @@ class Envelope(Record):
     @cached_property
     def source_fact_id(self) -> DigestHex:
         """``domain("veritas-source-fact-v1", canonical{kind, scope, source_fact})``."""
-        identity = _FactIdentity(kind=self.kind, scope=self.scope, source_fact=self.source_fact)
-        return digests.domain_hex(Prefix.SOURCE_FACT, identity.canonical_bytes())
+        return kind_and_fact(self.encoded)[1]
 
     @cached_property
     def representation_key(self) -> DigestHex:
@@ -122,3 +116,26 @@ class Envelope(Record):
             source_fact_id=self.source_fact_id,
         )
         return digests.domain_hex(Prefix.REPRESENTATION, identity.canonical_bytes())
+
+
+_KIND = b'],"kind":"'
+_SCOPE = b'"schema_version":1,"scope":'
+_END = b',"visibility_class":"'
+
+
+def kind_and_fact(encoded: bytes) -> tuple[str, DigestHex]:
+    """Kind and source fact id, read off a statement's canonical bytes without decoding them.
+
+    Fields stand in canonical order and a quote inside a string is escaped, so each of the marks occurs once outside the
+    body, and last. Of bytes that no statement has, what is returned means nothing.
+
+    Raises:
+        StatementError: a mark is missing.
+    """
+    kind, scope, end = (encoded.rfind(mark) for mark in (_KIND, _SCOPE, _END))
+    if min(kind, scope, end) < 0:
+        raise StatementError(f"{len(encoded)} bytes are no statement: a field of the envelope is missing")
+    start = kind + len(_KIND)
+    named = encoded[start : encoded.find(b'"', start)]
+    identity = b'{"kind":"%b","scope":%b}' % (named, encoded[scope + len(_SCOPE) : end])
+    return named.decode("utf-8", "replace"), digests.domain_hex(Prefix.SOURCE_FACT, identity)
