@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from ledger_core.belief import CALIBRATED, SEED_V4, STRICT, fold
+from ledger_core.belief.neighbourhood import ReferenceIndex
+from ledger_core.belief.receipts import expected_receipts
 from tests.properties.ledgers import stories, story_of
 
 laws = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -54,7 +56,7 @@ def test_two_supporters_are_two_only_once_they_are_assessed_to_be(story, data):
     target = data.draw(st.sampled_from(story.entries))
     witnesses = [entry for entry in story.observed if entry != target]
     story.book.verdict(target, data.draw(st.sampled_from(witnesses)), "support", recipe="first")
-    assume(eligible(story, target, "support"))
+    assume(eligible(story, fold(story.statements, SEED_V4), target, "support"))
     before = retracted(story, MAJORITY)
     assessed = {entry for pair in story.paired for entry in pair}
     for witness in witnesses:
@@ -63,9 +65,8 @@ def test_two_supporters_are_two_only_once_they_are_assessed_to_be(story, data):
     assert retracted(story, MAJORITY) == before
 
 
-def eligible(story, target, value):
+def eligible(story, state, target, value):
     """Who may count on ``target``, by a second reading of the rule."""
-    state = fold(story.statements, SEED_V4)
     of = {s.event_id: s for s in story.statements}
     withdrawn = {s.body.verdict for s in story.statements if s.kind == "verdict.reversed"}
     withdrawn |= {
@@ -110,13 +111,14 @@ def test_a_majority_is_counted_as_it_is_written(story, policy, data):
     """Against a count over all subsets: contradictors must outnumber supporters and the target's own origin."""
     for _ in range(data.draw(st.integers(0, 4))):
         support(story, data)
+    state = fold(story.statements, policy)
     expected = set()
     for target in story.entries:
-        against, by = voices(story, eligible(story, target, "contradict")), eligible(story, target, "support")
-        own = fold(story.statements, policy).entries[target].cluster is not None
-        if against >= policy.quorum and against > voices(story, by) + own:
+        against, by = (eligible(story, state, target, value) for value in ("contradict", "support"))
+        size, own = voices(story, against), state.entries[target].cluster is not None
+        if size >= policy.quorum and size > voices(story, by) + own:
             expected.add(target)
-    assert retracted(story, policy) == expected
+    assert state.retractions.keys() == expected
 
 
 @laws
@@ -161,6 +163,21 @@ def test_reversal_and_order_under_every_policy(story, policy, data):
     without = [s for s in story.statements if s.event_id != verdict and getattr(s.body, "verdict", None) != verdict]
     story.book.reverse(verdict)
     assert fold(story.statements, policy) == fold(reversed(without), policy)
+
+
+@laws
+@given(stories(), ALL, st.data())
+def test_receipts_from_what_a_verdict_can_reach_are_those_from_the_whole_log(story, policy, data):
+    for _ in range(data.draw(st.integers(0, 3))):
+        support(story, data)
+    contested = sorted(retracted(story, SEED_V4)) or story.entries
+    target = data.draw(st.sampled_from(contested))
+    candidate = data.draw(st.sampled_from([entry for entry in story.observed if entry != target]))
+    before = list(story.statements)
+    story.book.verdict(target, candidate, recipe="the-last")
+    filed = story.statements[-1]
+    reach = ReferenceIndex(before).around(target, candidate)
+    assert expected_receipts(reach, [filed], filed, policy) == expected_receipts(before, [filed], filed, policy)
 
 
 @laws
