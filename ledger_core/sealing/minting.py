@@ -19,7 +19,6 @@ from ledger_core.kernel.statements.sealing import (
     SealMinted,
     SealMintedBody,
 )
-from ledger_core.kernel.types import MAX_ITEMS
 from ledger_core.redaction import POLICY, scan
 from ledger_core.sealing.registry import ToolRegistration
 from ledger_core.sealing.results import Content, canonical_json
@@ -28,6 +27,8 @@ from ledger_core.sealing.scrub import Known, scrub_json
 
 PRODUCER = "veritas.shim"
 PRODUCER_VERSION = "1"
+MAX_RECORDS = 1_000
+"""Observations of one seal: they are one transaction with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +157,11 @@ def declared_records(registration: ToolRegistration, call_result: Content, known
     found = _array_at(registration.records, call_result)
     if not found:
         return (Record(None, call_result),)
-    if len(found) >= MAX_ITEMS:
-        raise ToolError(f"a result declares {len(found)} records; at most {MAX_ITEMS - 1} fit one seal")
+    if len(found) > MAX_RECORDS:
+        raise ToolError(
+            f"a result of {registration.name!r} holds {len(found)} records, and one seal at most {MAX_RECORDS}; "
+            "let the tool give them in parts"
+        )
     return tuple(
         Record(f"{registration.records}/{number}", Content.of(scrub_json(canonical_json(each, "a record"), known)))
         for number, each in enumerate(found)

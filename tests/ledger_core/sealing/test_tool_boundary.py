@@ -399,10 +399,11 @@ class TestRecords:
         assert [each.body.record_pointer for each in statements(ledger, "entry.observed")] == [None]
         assert len(call.observations) == 1
 
-    def test_more_records_than_a_transaction_holds_are_refused(self, ledger):
-        with pytest.raises(ToolError, match="5000 records"):
-            self.hits(ledger, {"found": {"hits": [0] * 5_000}})
+    def test_more_records_than_a_seal_holds_are_refused(self, ledger):
+        with pytest.raises(ToolError, match="holds 1001 records"):
+            self.hits(ledger, {"found": {"hits": [0] * 1_001}})
         assert statements(ledger) == []
+        assert len(self.hits(ledger, {"found": {"hits": [0] * 1_000}}).observations) == 1_000
 
     def test_escaped_names_are_followed(self, ledger):
         tool = external("search", lambda: {"a/b": {"~": [1]}}, records="/a~1b/~0")
