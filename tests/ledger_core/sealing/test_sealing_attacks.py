@@ -213,6 +213,18 @@ class TestCorroboration:
         assert attacked.state.reputation["one.test", "*"] == (1, 0)
         assert attacked.state.reputation["straw.test", "*"] == (0, 5)
 
+    def test_straw_men_of_many_domains_earn_a_success_each(self):
+        """A limit, stated: whoever owns n throwaway domains and two more buys n successes."""
+        straws = [page(f"straw{n}", f"Straw {n}: {FALSE}") for n in range(3)]
+        attacked = agent(*straws, page("one"), page("two"))
+        members = [attacked.observe("one"), attacked.observe("two")]
+        for n in range(3):
+            attacked.verify_conjecture(attacked.observe(f"straw{n}"), members)
+        assert attacked.state.reputation["one.test", "*"] == (3, 0)
+        # Three successes: 0.7·5 / (0.7·5 + 0.3·2); the tier, and what a quorum takes, are what they were.
+        assert attacked.state.entries[members[0].entry].base == 853_658_536
+        assert attacked.state.entries[members[0].entry].tier == "sealed_unverified"
+
     def test_straw_men_of_ones_own_are_no_source(self):
         """Retracted claims move no reputation: an agent cannot make victims to defeat."""
         attacked = agent(page("one"), page("two"))
