@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+import shlex
+import shutil
+import sys
 
 import pytest
 
@@ -11,6 +16,7 @@ from ledger_core.stores.checkpoints import checkpointed_scopes, note_file, read_
 from ledger_core.stores.kept import Kept
 from ledger_core.stores.ledger import scope_folder
 from ledger_core.stores.verify import verify
+from pipelines.cli import main
 from pipelines.lake import TABLES, read_table
 from pipelines.plan import EVALUATION_TENANT
 from pipelines.workspace import SAMPLES_TENANT
@@ -86,6 +92,31 @@ def test_every_claim_is_measured_and_written_back_once(undisturbed, tiny_wide):
     for row in read_table(at.run_lake, "measured_edges"):
         listed = [item["entry"] for item in json.loads(row["entries"])]
         assert len(listed) == len(set(listed)) == 2 + 2 * (len(listed) > 2)
+
+
+def test_every_kind_of_command_that_the_report_prints_answers_for_this_run(undisturbed, tiny_wide, monkeypatch, capsys):
+    at = open_tiny(undisturbed.home, tiny_wide)
+    page = next((undisturbed.home / "reports").glob("run-*/index.html")).read_text(encoding="utf-8")
+    printed = sorted(set(re.findall(r'<code class="command">(.*?)</code>', page)))
+    kinds: dict[str, list[str]] = {}
+    for command in map(html.unescape, printed):
+        kinds.setdefault(re.sub(r"'[^']*'|[0-9a-f]{12,}|--(?:tenant|project) \S+", "", command), []).append(command)
+    assert len(kinds) > 12
+    run = at.run.plan.scope.project_namespace[:16]
+    assert all(run in command or "--tenant samples" in command for command in map(html.unescape, printed))
+    # Another run of the same home, which no command may mean.
+    shutil.copytree(at.run_lake, at.run_lake.with_name("run-0123456789ab"))
+    try:
+        for command in (commands[0] for commands in kinds.values()):
+            arguments = shlex.split(command.replace(r"\$", "$"))
+            monkeypatch.setattr(sys, "argv", ["veritas", "--home", str(undisturbed.home), *arguments[1:], "--json"])
+            with pytest.raises(SystemExit) as stop:
+                main()
+            done = capsys.readouterr()
+            assert (stop.value.code, done.err) == (0, ""), command
+            assert done.out, command
+    finally:
+        shutil.rmtree(at.run_lake.with_name("run-0123456789ab"))
 
 
 def test_the_report_says_that_it_is_too_small_and_names_the_model(undisturbed, tiny_wide):

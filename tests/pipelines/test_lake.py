@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from pipelines.errors import LakeError, MissingTableError, UsageError
 from pipelines.lake import TABLES, read_table, row_root, stored_root, write_table
 from pipelines.lake.sql import query
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "pipelines.md"
 EDGES = [
     {"claim": "c2", "parent": "p1", "ppm": 5},
     {"claim": "c1", "parent": "p2", "ppm": 1_000_000},
@@ -43,6 +45,27 @@ def test_order_of_arrival_leaves_no_trace_in_the_file(tmp_path: Path):
     write_table(tmp_path / "a", "edges", EDGES)
     write_table(tmp_path / "b", "edges", reversed(EDGES))
     assert (tmp_path / "a" / "edges.parquet").read_bytes() == (tmp_path / "b" / "edges.parquet").read_bytes()
+
+
+def test_polars_reads_the_lake_lazily_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    row = {"repeat": 0, "family": "f", "answer": "", "prompt": "", "prompt_digest": "", "answer_ids": [], "row": "{}"}
+    for project, outcomes in (("run-1", ("asserts_true", "asserts_true", "abstains")), ("run-2", ("abstains",))):
+        rows = [
+            row | {"scenario": f"s{n}", "arm": "2", "outcome": outcome, "event_id": f"e{n}"}
+            for n, outcome in enumerate(outcomes)
+        ]
+        write_table(tmp_path / "data" / "lake" / "eval" / project, "trials", rows)
+    monkeypatch.chdir(tmp_path)
+    (example,) = re.findall(r"```python\n(import polars.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    exec(example, {})
+    cells = [
+        [cell.strip() for cell in line.split("┆")] for line in capsys.readouterr().out.splitlines() if "run-" in line
+    ]
+    assert [[cell.strip("│ ") for cell in line] for line in cells] == [
+        ["run-1", "2", "abstains", "1"],
+        ["run-1", "2", "asserts_true", "2"],
+        ["run-2", "2", "abstains", "1"],
+    ]
 
 
 def test_a_table_of_another_version_is_named_and_does_not_hide_the_others(tmp_path: Path):
