@@ -6,8 +6,9 @@ gives the same attenuation and reputation there as folding everything; a test ho
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ledger_core.belief.index import Claim
 from ledger_core.belief.origin import seal_cluster
@@ -19,14 +20,30 @@ from ledger_core.kernel.statements.verdicts import IndependenceAssessed, Verdict
 from ledger_core.kernel.types import EventId
 
 _OriginKey = tuple[str, str]
+Fetch = Callable[[EventId], Statement]
+"""A statement that was added, by its id."""
 
 
 class ReferenceIndex:
     """Statements with their references both ways; grows by :meth:`add`."""
 
-    def __init__(self, statements: Iterable[Statement] = ()) -> None:
-        """Start with ``statements``, in any order that puts a seal before what was observed from it."""
-        self._statements: dict[EventId, Statement] = {}
+    def __init__(self, statements: Iterable[Statement] = (), fetch: Fetch | None = None) -> None:
+        """Start with ``statements``, in any order that puts a seal before what was observed from it.
+
+        With ``fetch`` no statement is kept: a log may be larger than memory, and few of its statements are asked for.
+        """
+        self._kept: dict[EventId, Statement] = {}
+        self._fetch = fetch or self._kept.__getitem__
+        self._keeps = fetch is None
+        self._known: dict[EventId, EventId] = {}
+        """Every id by itself, so that references share one string."""
+        self._entries: set[EventId] = set()
+        self._candidate_of: dict[EventId, EventId] = {}
+        """Verdict -> candidate."""
+        self._seal_of: dict[EventId, EventId] = {}
+        """Observation -> seal."""
+        self._cluster_of: dict[EventId, str] = {}
+        """Seal -> origin cluster."""
         self._above: dict[EventId, list[EventId]] = defaultdict(list)
         """Entry or generation -> claims and generations that refer to it."""
         self._below: dict[EventId, list[EventId]] = defaultdict(list)
@@ -41,31 +58,44 @@ class ReferenceIndex:
             self.add(statement)
 
     def __contains__(self, event_id: object) -> bool:
-        return event_id in self._statements
+        return event_id in self._known
 
     def add(self, statement: Statement) -> None:
         """Take in one statement; the same one again changes nothing."""
         key = statement.event_id
-        if key in self._statements:
+        if key in self._known:
             return
-        self._statements[key] = statement
+        self._known[key] = key
+        if self._keeps:
+            self._kept[key] = statement
+        if statement.kind in ENTRY_KINDS:
+            self._entries.add(key)
         if isinstance(statement, Claim | GenerationRecorded):
-            for reference in _rests_on(statement):
+            for reference in map(self._shared, _rests_on(statement)):
                 self._above[reference].append(key)
                 self._below[key].append(reference)
+        elif isinstance(statement, SealMinted):
+            self._cluster_of[key] = sys.intern(seal_cluster(statement.body))
         elif isinstance(statement, EntryObserved):
             self._note_origin(statement)
         else:
-            for subject in _judges(statement):
+            for subject in map(self._shared, _judges(statement)):
                 self._about[subject].append(key)
             if isinstance(statement, VerdictFiled):
-                self._testified[EventId(statement.body.candidate)].append(EventId(statement.body.target))
+                candidate, target = map(
+                    self._shared, (EventId(statement.body.candidate), EventId(statement.body.target))
+                )
+                self._candidate_of[key] = candidate
+                self._testified[candidate].append(target)
+
+    def _shared(self, reference: EventId) -> EventId:
+        return self._known.get(reference, reference)
 
     def around(self, target: EventId, candidate: EventId) -> tuple[Statement, ...]:
         """Everything that decides what a verdict of ``candidate`` on ``target`` changes, each once."""
         reached = _closure({target}, self._above)
         resting_on = _closure(reached, self._below)
-        judged = {node for node in resting_on if self._is_entry(node)} | {target}
+        judged = (resting_on & self._entries) | {target}
         speakers = {candidate, *self._candidates(target)}
         for key in {self._origin[entry] for entry in (target, *speakers) if entry in self._origin}:
             for entry in self._of_origin[key]:
@@ -74,24 +104,19 @@ class ReferenceIndex:
         wanted = resting_on | judged | speakers
         for entry in judged:
             wanted.update(self._candidates(entry))
-        wanted |= {
-            EventId(s.body.seal) for node in wanted if isinstance(s := self._statements.get(node), EntryObserved)
-        }
+        wanted |= {self._seal_of[node] for node in wanted if node in self._seal_of}
         judgements = _closure(wanted, self._about)
-        return tuple(self._statements[node] for node in sorted(wanted | judgements) if node in self._statements)
+        return tuple(self._fetch(node) for node in sorted(wanted | judgements) if node in self._known)
 
     def _candidates(self, target: EventId) -> list[EventId]:
-        found = (self._statements[key] for key in self._about.get(target, ()))
-        return [EventId(s.body.candidate) for s in found if isinstance(s, VerdictFiled)]
-
-    def _is_entry(self, node: EventId) -> bool:
-        statement = self._statements.get(node)
-        return statement is not None and statement.kind in ENTRY_KINDS
+        return [self._candidate_of[key] for key in self._about.get(target, ()) if key in self._candidate_of]
 
     def _note_origin(self, entry: EntryObserved) -> None:
-        seal = self._statements.get(EventId(entry.body.seal))
-        if isinstance(seal, SealMinted):
-            key = (seal_cluster(seal.body), entry.body.predicate_family)
+        seal = self._shared(EventId(entry.body.seal))
+        self._seal_of[entry.event_id] = seal
+        cluster = self._cluster_of.get(seal)
+        if cluster is not None:
+            key = (cluster, entry.body.predicate_family)
             self._origin[entry.event_id] = key
             self._of_origin[key].append(entry.event_id)
 

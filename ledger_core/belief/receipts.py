@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ledger_core.belief.audits import audit_results
 from ledger_core.belief.fold import fold
 from ledger_core.belief.index import index_statements
-from ledger_core.belief.neighbourhood import ReferenceIndex
+from ledger_core.belief.neighbourhood import Fetch, ReferenceIndex
 from ledger_core.belief.quorum import Quorum, quorum_on, testimony_of
 from ledger_core.belief.state import BeliefState
 from ledger_core.kernel.policy import Policy
@@ -70,15 +70,18 @@ def expected_receipts(
     return (cascade, *_adjusted(target, quorum, old, new))
 
 
-def check_receipts(statements: Iterable[Statement], policy: Policy | PolicyOf) -> list[ReceiptMismatch]:
+def check_receipts(
+    statements: Iterable[Statement], policy: Policy | PolicyOf, fetch: Fetch | None = None
+) -> list[ReceiptMismatch]:
     """Compare every verdict's receipts in the evidence log with those that follow from the log before it.
 
     ``statements`` come in log order. ``policy`` is the one policy ever in force, or a function from a verdict to the
-    policy it was filed under. An empty list means that all receipts are as they must be.
+    policy it was filed under. An empty list means that all receipts are as they must be. With ``fetch``, which gives a
+    statement of the log by its id, none of them is kept meanwhile.
     """
     policy_of: PolicyOf = (lambda _: policy) if isinstance(policy, Policy) else policy
     mismatches: list[ReceiptMismatch] = []
-    seen = ReferenceIndex()
+    seen = ReferenceIndex(fetch=fetch)
     for filed, receipts in _transactions(statements):
         found = tuple(receipt.body for receipt in receipts)
         verdict = filed[0] if filed else None

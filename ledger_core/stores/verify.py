@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 from ledger_core.belief.receipts import PolicyOf, ReceiptMismatch, check_receipts
@@ -71,16 +72,17 @@ class VerificationReport:
 def verify(
     ledger: Ledger,
     *,
-    check: ReceiptCheck = check_receipts,
+    check: ReceiptCheck | None = None,
     kept: Sequence[Kept] = (),
     content: bool = True,
     reader: Callable[[Statement], None] | None = None,
 ) -> VerificationReport:
     """Walk ``ledger``; never raises for what is wrong with it.
 
-    ``check`` recomputes receipts of conclusions; ``kept`` is what was kept of the ledger, for it to agree with; without
-    ``content`` the blobs are left out, for a ledger that came without them. ``reader`` is shown every evidence
-    statement that passed, in order, so that whoever folds a verified ledger need not decode it again.
+    ``check`` recomputes receipts of conclusions, as :func:`~ledger_core.belief.receipts.check_receipts` does where none
+    is given; ``kept`` is what was kept of the ledger, for it to agree with; without ``content`` the blobs are left out,
+    for a ledger that came without them. ``reader`` is shown every evidence statement that passed, in order, so that
+    whoever folds a verified ledger need not decode it again.
     """
     walk = _Walk(ledger, TreeWatch(ledger.scope, kept), reader, content=content)
     divergence = None
@@ -266,7 +268,7 @@ class _Walk:
         if found is not None:
             raise _DivergedError(found)
 
-    def conclusions(self, check: ReceiptCheck) -> None:
+    def conclusions(self, check: ReceiptCheck | None) -> None:
         """Receipts of conclusions, under the policy that was in force when each verdict was filed."""
         if self._walked.kinds_seen.isdisjoint(_CONCLUDING):
             return
@@ -279,7 +281,8 @@ class _Walk:
             return in_force.statement.body.policy
 
         try:
-            mismatches = check((event.statement for event in self._ledger.events("evidence")), policy_of)
+            compare = check or partial(check_receipts, fetch=self._ledger.statement)
+            mismatches = compare((event.statement for event in self._ledger.events("evidence")), policy_of)
         except LedgerError as error:
             _diverge(DivergenceKind.FOLD, "evidence", None, None, f"conclusions cannot be recomputed: {error}")
         for mismatch in mismatches:
