@@ -34,7 +34,7 @@ def read_as_of(ledger: Ledger, *, effective: str | None = None, recorded: str | 
     if not log:
         raise BeliefError("this ledger has no genesis; run `veritas verify`")
     opening = log[0]
-    head = genesis_chain(opening.event_id, opening.position.epoch_id, "evidence", opening.position.shard)
+    head: str = genesis_chain(opening.event_id, opening.position.epoch_id, "evidence", opening.position.shard)
 
     def evidence() -> Iterator[Recorded]:
         nonlocal head
