@@ -75,6 +75,17 @@ class CurveRow(Row):
     share: Estimate
 
 
+class WitnessRow(Row):
+    """How many of an attacker's texts about one question count as witnesses."""
+
+    point: Text
+    set_name: Text
+    part: Part
+    witnesses: Count
+    """Size of the largest set of pairwise independent texts."""
+    questions: Count
+
+
 class RewriteRow(Row):
     """How a rewrite of the attack's own texts fares at one named point."""
 
@@ -113,6 +124,7 @@ class QuorumAttackData(Row):
     points: tuple[PointRow, ...]
     figures: tuple[FigureRow, ...]
     curve: tuple[CurveRow, ...]
+    witnesses: tuple[WitnessRow, ...]
     rewrites: tuple[RewriteRow, ...]
     ledger: tuple[LedgerRow, ...]
 
@@ -131,6 +143,14 @@ class QuorumAttackData(Row):
     def measured(self) -> tuple[tuple[str, Part, Measure], ...]:
         """What there is a figure of at every point, in order: set, part and measure."""
         return tuple(dict.fromkeys((row.set_name, row.part, row.measure) for row in self.figures))
+
+    def most_witnesses(self) -> int:
+        """The most texts that any question of an attack set has."""
+        return max((row.witnesses for row in self.witnesses), default=0)
+
+    def witnessed(self, point: str, set_name: str) -> tuple[int, ...]:
+        """Questions of an attack set by the number of texts that count, from one up."""
+        return tuple(row.questions for row in self.witnesses if (row.point, row.set_name) == (point, set_name))
 
     def figure(self, point: str, set_name: str, measure: Measure, part: Part) -> FigureRow | None:
         """The figure of that name, or None."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median_low
@@ -20,6 +21,7 @@ from evals.quorum_attack.document import (
     QuorumAttackData,
     RewriteRow,
     SetRow,
+    WitnessRow,
 )
 from evals.quorum_attack.matching import matched
 from evals.quorum_attack.pairs import Point, QuestionPairs, attack_pairs, honest_pairs
@@ -105,6 +107,7 @@ def study(
         points=tuple(_point_rows(points, cut[0].name, [attack.name for attack in fit])),
         figures=tuple(_figures(parts, points)),
         curve=tuple(_curve(parts, best)),
+        witnesses=tuple(_witnesses(parts, points)),
         rewrites=tuple(_rewrites(fit, check, points, embedder)),
         ledger=tuple(_ledger_rows((*fit, *check), cut, parts, embedder, sample)),
     )
@@ -209,6 +212,18 @@ def _curve(parts: Sequence[_Part], best: Point) -> Iterator[CurveRow]:
                         measure=measure,
                         share=Estimate.of(_share(part, measure, point).interval),
                     )
+
+
+def _witnesses(parts: Sequence[_Part], points: Mapping[str, Point]) -> Iterator[WitnessRow]:
+    attacks = [part for part in parts if part.kind == "attack"]
+    most = max(question.texts for part in attacks for question in part.pairs)
+    for name, point in points.items():
+        for part in attacks:
+            sizes = Counter(question.largest_independent(point) for question in part.pairs)
+            for size in range(1, most + 1):
+                yield WitnessRow(
+                    point=name, set_name=part.set_name, part=part.part, witnesses=size, questions=sizes[size]
+                )
 
 
 def _share(part: _Part, measure: Measure, point: Point) -> Share:

@@ -65,7 +65,7 @@ STRICT = SEED_V4.model_copy(update={"undeclared_context_ppm": PPM})
 agents declare their own parents: leaving one out must not pay."""
 
 CALIBRATED_NAME = "calibrated"
-CALIBRATED = SEED_V4.model_copy(update={"cosine_ppm": 600_000, "require_majority": True, "standing_required": True})
+CALIBRATED = SEED_V4.model_copy(update={"cosine_ppm": 610_000, "require_majority": True, "standing_required": True})
 """As :data:`SEED_V4`, against an attacker who writes texts: paraphrases are near-duplicates already at the cosine fitted
 on one attack set and checked on another, contradictors must outnumber supporters, and a source earns credit and a
 `verified` display before it is given either."""

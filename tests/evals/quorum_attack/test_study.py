@@ -86,6 +86,16 @@ def test_the_sweep_covers_both_thresholds_for_every_part(data):
         assert sorted({getattr(row, field) for row in rows}) == list(thresholds)
 
 
+def test_witnesses_are_counted_for_every_question(data):
+    assert data.most_witnesses() == 5
+    for set_name, part, total in (("lies", "fit", 10), ("tales", "check", 6)):
+        for point in ("seed-v4", "calibrated", "fitted"):
+            counted = data.witnessed(point, set_name)
+            assert (len(counted), sum(counted)) == (5, total)
+            assert sum(counted[1:]) == data.figure(point, set_name, "passing", part).events
+    assert data.witnessed("fitted", "lies") == (10, 0, 0, 0, 0)
+
+
 def test_every_rewrite_is_tried_on_every_set_under_both_policies(data):
     assert {(row.rewrite, row.point, row.set_name) for row in data.rewrites} == {
         (name, point, set_name)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ledger_core.belief.independence import Assessment, Comparison, assess, compare
 from ledger_core.belief.index import index_statements
@@ -157,3 +161,37 @@ def test_cluster_v1_reads_no_content():
 def test_an_unknown_recipe_is_refused_with_the_known_ones():
     with pytest.raises(PolicyError, match=r"'m4'.*cluster-v1, m3-v1"):
         judge((LONG, OTHER), policy=SEED_V4.model_copy(update={"independence_recipe": "m4"}))
+
+
+TEXTS = st.text("abcdé 0123.\u200b", min_size=0, max_size=120)
+
+
+class TestLaws:
+    @given(TEXTS, TEXTS, st.integers(0, 1_000_000))
+    def test_the_order_of_a_pair_does_not_matter(self, one, other, cosine):
+        first, second = wording(one), wording(other)
+        assert compare(first, second, SEED_V4, lambda *_: cosine) == compare(second, first, SEED_V4, lambda *_: cosine)
+
+    @given(TEXTS, st.sampled_from([str.upper, str.title, "\u200b".join, lambda text: f"  {text}\n"]))
+    def test_a_text_is_no_second_witness_to_itself_in_any_spelling(self, text, respell):
+        found = compare(wording(text), wording(respell(text)), SEED_V4, never)
+        assert found.result in {"dependent", "unknown"}
+
+    @given(st.dictionaries(st.text("abc", max_size=3), st.text(max_size=40), max_size=4))
+    def test_an_equal_record_is_structured_in_any_spelling(self, record):
+        spelt = [json.dumps(record), json.dumps(dict(reversed(record.items())), indent=1, ensure_ascii=False)]
+        assert compare(*map(wording, spelt), SEED_V4, never).result == "structured"
+
+    @given(TEXTS, TEXTS, st.integers(0, 1_000_000), st.integers(0, 1_000_000), st.integers(0, 1_000_000))
+    def test_a_lower_threshold_never_makes_a_pair_independent(self, one, other, cosine, lower, higher):
+        lower, higher = sorted((lower, higher))
+        results = [
+            compare(
+                wording(one),
+                wording(other),
+                SEED_V4.model_copy(update={"cosine_ppm": at, "jaccard_ppm": at, "minimum_shingles": 1}),
+                lambda *_: cosine,
+            ).result
+            for at in (lower, higher)
+        ]
+        assert (results[0] == "independent") <= (results[1] == "independent")
