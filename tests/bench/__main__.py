@@ -1,14 +1,14 @@
-"""`python -m tests.bench SUITE`: measures, prints a line per comparison and writes ``reports/bench/SUITE.json``."""
+"""`python -m tests.bench SUITE`: measures, prints a line a comparison, writes ``reports/bench/SUITE.json`` and ``SUITE.md``."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from tests.bench.measuring import Comparison, machine
+from tests.bench.measuring import Finding, machine, table
 
 REPORTS = Path("reports/bench")
 
@@ -24,29 +24,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     before = machine()
-    found = SUITES[options.suite](options)
-    for comparison in found:
-        sys.stdout.write(comparison.line() + "\n")
-    path = options.out / f"{options.suite}.json"
+    found: list[Finding] = []
+    for finding in SUITES[options.suite](options):
+        found.append(finding)
+        sys.stdout.write(
+            finding.line() + "".join(f"\n  {goal.target}: {goal.verdict}" for goal in finding.goals) + "\n"
+        )
+        sys.stdout.flush()
     document = {
         "suite": options.suite,
         "small": options.small,
         "machine": before,
-        "comparisons": [comparison.document() for comparison in found],
+        "comparisons": [finding.document() for finding in found],
     }
+    path = options.out / f"{options.suite}.json"
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    sys.stdout.write(f"{path}\n")
+    path.with_suffix(".md").write_text(f"{_heading(options.suite, before)}\n\n{table(found)}", encoding="utf-8")
+    sys.stdout.write(f"{path.with_suffix('.md')}\n")
     return 0
 
 
-def _ledger(options: argparse.Namespace) -> list[Comparison]:
+def _heading(suite: str, found: dict[str, object]) -> str:
+    load = ", ".join(f"{one:.1f}" for one in found["load"])  # type: ignore[attr-defined]
+    return (
+        f"Suite `{suite}` on {found['cores']} cores, {found['machine']}, {found['system']}, Python {found['python']}; "
+        f"load before it began: {load}. Medians over rounds; both sides took turns."
+    )
+
+
+def _ledger(options: argparse.Namespace) -> Iterator[Finding]:
     from tests.bench import ledger_suite
 
-    sizes = {"appends": 20, "events": 60, "rounds": 2} if options.small else {}
-    return ledger_suite.run(options.out, **sizes)
+    yield from ledger_suite.run(options.out, ledger_suite.SMALL if options.small else ledger_suite.chosen())
 
 
-def _attribution(options: argparse.Namespace) -> list[Comparison]:
+def _attribution(options: argparse.Namespace) -> Iterable[Finding]:
     from attribution.models import load_language_model, resolve_model
     from tests.bench import attribution_suite
 

@@ -1,160 +1,180 @@
-"""The ledger against bare SQLite and bare hashing, on the same disk and the same bytes."""
+"""The ledger against bare SQLite, the `eventsourcing` library and bare hashing, on the same disk and the same bytes."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import sqlite3
+import os
 import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from ledger_core.belief import SEED_V4_CLUSTERS, fold
-from ledger_core.belief.policies import SEED_V4_CLUSTERS_NAME
-from ledger_core.kernel.content import TEXT
 from ledger_core.kernel.statements import Statement
 from ledger_core.stores import Ledger
-from ledger_core.stores.verify import verify
-from tests.bench.measuring import Comparison, compare
-from tests.ledger_core.belief.book import SCOPE, Book
+from tests.bench import peers
+from tests.bench.measuring import Comparison, Figure, Finding, Goal, compare, growth, timed
+from tests.bench.reading import Reading, read
+from tests.bench.trajectories import fill, given, in_memory, open_ledger
 
-NOW = "2026-03-01T12:00:00.000000000Z"
+PEAK_MEBIBYTES = 512
+TIMES = 10
+"""How many times as much the growth lines compare."""
 
 
-def run(folder: Path, *, appends: int = 200, events: int = 5_000, rounds: int = 5) -> list[Comparison]:
-    """Every comparison of the suite, in ``folder``, whose disk is what is measured."""
+@dataclass(frozen=True)
+class Sizes:
+    """How much of each is measured."""
+
+    appends: int = 200
+    """Single appends a round."""
+    batch: int = 5_000
+    """Events of a batch."""
+    rounds: int = 5
+    events: int = 100_000
+    """Events that are verified and folded; a tenth of them is the small side of the growth line."""
+    reading_rounds: int = 3
+    nodes: int = 100_000
+    """Entries of the large belief pass."""
+
+
+FULL = Sizes(events=1_000_000, reading_rounds=1)
+SMALL = Sizes(appends=20, batch=60, rounds=2, events=700, reading_rounds=1, nodes=400)
+
+
+def chosen() -> Sizes:
+    """A million events where the environment says ``FULL=1``."""
+    return FULL if os.environ.get("FULL") == "1" else Sizes()
+
+
+def run(folder: Path, sizes: Sizes) -> Iterator[Finding]:
+    """Every line of the suite, in ``folder``, whose disk is what is measured."""
     with tempfile.TemporaryDirectory(dir=folder) as name:
         place = Path(name)
-        return [
-            _single_appends(place / "single", appends, rounds),
-            _batch_appends(place / "batch", events, rounds),
-            _verify_and_fold(place / "verify", events, rounds),
-        ]
+        yield _single_against_sqlite(place / "single", sizes)
+        yield _single_against_eventsourcing(place / "eventsourcing", sizes)
+        yield _batch(place / "batch", sizes)
+        yield from _reading(place / "reading", sizes)
+        yield _belief_growth(sizes.nodes)
 
 
-def _single_appends(place: Path, appends: int, rounds: int) -> Comparison:
-    ledger, bare = _ledger(place), _bare(place)
-    mine, theirs = (iter(_given(ledger, appends * rounds)) for _ in range(2))
+def _single_against_sqlite(place: Path, sizes: Sizes) -> Comparison:
+    bare = peers.one_table(place / "bare.sqlite3")
+    with open_ledger(place / "ours") as ledger:
+        statements = given(ledger, sizes.appends * sizes.rounds)
+        found = compare(
+            "one durable append",
+            _each(ledger_append(ledger), statements, sizes.appends),
+            _each(lambda statement: peers.insert_one(bare, statement), statements, sizes.appends),
+            against="bare SQLite, INSERT and commit",
+            per="append",
+            units=sizes.appends,
+            rounds=sizes.rounds,
+        )
+        _require_equal(ledger, dict(bare.execute("SELECT event_id, statement FROM events")))
+    bare.close()
+    return found.fast(at_least=0.8).thrifty(at_most=250)
 
-    def ours() -> None:
-        for _ in range(appends):
-            ledger.append((next(mine),), role="recorder")
 
-    def plain() -> None:
-        for _ in range(appends):
-            statement = next(theirs)
-            bare.execute("INSERT INTO events VALUES (?, ?)", (statement.event_id, statement.canonical_bytes()))
-            bare.commit()
+def _single_against_eventsourcing(place: Path, sizes: Sizes) -> Comparison:
+    save = peers.event_sourced(place / "theirs" / "events.sqlite3")
+    with open_ledger(place / "ours") as ledger:
+        statements = given(ledger, sizes.appends * sizes.rounds)
+        return compare(
+            "one durable append beside a library",
+            _each(ledger_append(ledger), statements, sizes.appends),
+            _each(save, statements, sizes.appends),
+            against="`eventsourcing` over SQLite, one aggregate saved",
+            per="append",
+            units=sizes.appends,
+            rounds=sizes.rounds,
+        )
+
+
+def _batch(place: Path, sizes: Sizes) -> Comparison:
+    bare = peers.same_schema(place / "bare.sqlite3")
+    with open_ledger(place / "ours") as ledger:
+        statements = given(ledger, sizes.batch * sizes.rounds)
+        parts = [statements[at : at + sizes.batch] for at in range(0, len(statements), sizes.batch)]
+        ours_next, plain_next, first = iter(parts), iter(parts), count(1, sizes.batch)
+        found = compare(
+            f"a batch of {sizes.batch} in one transaction",
+            lambda: ledger.append(next(ours_next), role="recorder"),
+            lambda: peers.insert_many(bare, next(plain_next), next(first)),
+            against="bare SQLite, executemany into the same schema",
+            per="event",
+            units=sizes.batch,
+            rounds=sizes.rounds,
+        )
+        _require_equal(ledger, dict(bare.execute("SELECT event_id, statement FROM events")))
+    bare.close()
+    return found.fast(at_least=0.2)
+
+
+def _reading(place: Path, sizes: Sizes) -> Iterator[Finding]:
+    for name, events in (("small", sizes.events // TIMES), ("large", sizes.events)):
+        with open_ledger(place / name) as ledger:
+            filled = timed(lambda ledger=ledger, events=events: fill(ledger, events))
+        if name == "small":
+            small_fill = filled
+    readings: list[Reading] = []
+
+    def ours() -> object:
+        readings.append(read(place / "large", "verify-and-fold"))
+        return readings[-1].timing
 
     found = compare(
-        "one durable append",
-        ours,
-        plain,
-        against="a bare INSERT and commit",
-        per="append",
-        units=appends,
-        rounds=rounds,
-    )
-    _require_equal(ledger, bare)
-    return found
-
-
-def _batch_appends(place: Path, events: int, rounds: int) -> Comparison:
-    ledger, bare = _ledger(place), _bare(place)
-    mine, theirs = (_given(ledger, events * rounds) for _ in range(2))
-    parts = [slice(number * events, (number + 1) * events) for number in range(rounds)]
-    ours_next, plain_next = iter(parts), iter(parts)
-
-    def ours() -> None:
-        ledger.append(mine[next(ours_next)], role="recorder")
-
-    def plain() -> None:
-        rows = [(statement.event_id, statement.canonical_bytes()) for statement in theirs[next(plain_next)]]
-        bare.executemany("INSERT INTO events VALUES (?, ?)", rows)
-        bare.commit()
-
-    found = compare(
-        "a batch in one transaction",
-        ours,
-        plain,
-        against="a bare executemany and commit",
-        per="event",
-        units=events,
-        rounds=rounds,
-    )
-    _require_equal(ledger, bare)
-    return found
-
-
-def _verify_and_fold(place: Path, events: int, rounds: int) -> Comparison:
-    ledger = _ledger(place)
-    book = _trajectories(events)
-    ledger.put_blobs([(data, TEXT) for data in book.blobs.values()])
-    ledger.append(book.statements, role="recorder")
-    blobs = [path for path in (place / "ours").rglob("blobs/**/*") if path.is_file()]
-    (file,) = (place / "ours").rglob("ledger.sqlite3")
-
-    def ours() -> None:
-        verify(ledger).require()
-        fold((event.statement for event in ledger.events()), SEED_V4_CLUSTERS)
-
-    def plain() -> None:
-        reader = sqlite3.connect(file)
-        rows = reader.execute("SELECT statement, receipt FROM events ORDER BY family, committed_offset").fetchall()
-        reader.close()
-        for statement, receipt in rows:
-            hashlib.sha256(statement).digest()
-            json.loads(statement), json.loads(receipt)
-        for path in blobs:
-            hashlib.sha256(path.read_bytes()).digest()
-
-    return compare(
         "verify and fold",
         ours,
-        plain,
+        lambda: read(place / "large", "plain").timing,
         against="reading, hashing and parsing the same bytes",
         per="event",
-        units=len(book.statements),
-        rounds=rounds,
+        units=sizes.events,
+        rounds=sizes.reading_rounds,
+    )
+    peak = max(reading.peak_mebibytes for reading in readings)
+    goal = Goal("peak memory", peak, PEAK_MEBIBYTES, at_most=True, unit="MiB")
+    yield found.slow(at_most=3).held(goal)
+    small = min(read(place / "small", "verify-and-fold").timing.seconds for _ in range(sizes.reading_rounds))
+    large = min(reading.timing.seconds for reading in readings)
+    yield growth("verify and fold, growth", small, large, times=TIMES, per=f"events, from {sizes.events // TIMES}")
+    yield growth(
+        "append in batches, growth", small_fill.seconds, filled.seconds, times=TIMES, per="events, making them included"
     )
 
 
-def _ledger(place: Path) -> Ledger:
-    return Ledger.open(
-        place / "ours", SCOPE, now=NOW, policy=SEED_V4_CLUSTERS, policy_name=SEED_V4_CLUSTERS_NAME, principal="bench"
-    )
+def _belief_growth(nodes: int) -> Figure:
+    small, large = (_belief_pass(nodes // part) for part in (TIMES, 1))
+    return growth("belief pass, growth", small, large, times=TIMES, per=f"entries, from {nodes // TIMES}")
 
 
-def _bare(place: Path) -> sqlite3.Connection:
-    """A table as durable as the ledger's: write-ahead log, flushed at every commit."""
-    connection = sqlite3.connect(place / "bare.sqlite3")
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("CREATE TABLE events (event_id TEXT NOT NULL PRIMARY KEY, statement BLOB NOT NULL) STRICT")
-    connection.commit()
-    return connection
+def _belief_pass(nodes: int) -> float:
+    """Seconds of the best of three folds over ``nodes`` entries that are in memory."""
+    statements = in_memory(nodes)
+    return min(timed(lambda: fold(statements, SEED_V4_CLUSTERS)).seconds for _ in range(3))
 
 
-def _given(ledger: Ledger, count: int) -> list[Statement]:
-    """Statements over one blob that is durable already, so that an append is an append and nothing else."""
-    ledger.put_blob(b"hello", TEXT)
-    book = Book()
-    for _ in range(count):
-        book.given(text="hello")
-    return book.statements
+def ledger_append(ledger: Ledger) -> Callable[[Statement], None]:
+    """Append one statement in a transaction of its own."""
+
+    def append(statement: Statement) -> None:
+        ledger.append((statement,), role="recorder")
+
+    return append
 
 
-def _trajectories(events: int) -> Book:
-    """Runs of an agent: a question, an observation and a claim on it, then a second claim on the first."""
-    book = Book()
-    while len(book.statements) < events:
-        question, observed = book.given(), book.seal(f"h{len(book.statements)}.example")
-        claim = book.claim(book.generation([question, observed]), [observed])
-        book.claim(book.generation([question, observed, claim]), [claim])
-    return book
+def _each(act: Callable[[Statement], None], statements: Sequence[Statement], size: int) -> Callable[[], None]:
+    """A round: ``act`` on the next ``size`` of ``statements``."""
+    rest = iter(statements)
+
+    def one_round() -> None:
+        for _ in range(size):
+            act(next(rest))
+
+    return one_round
 
 
-def _require_equal(ledger: Ledger, bare: sqlite3.Connection) -> None:
+def _require_equal(ledger: Ledger, stored: dict[str, bytes]) -> None:
     """Both hold the same statements, byte for byte."""
-    ours = {event.event_id: event.encoded for event in ledger.events()}
-    if ours != dict(bare.execute("SELECT event_id, statement FROM events")):
+    if {event.event_id: event.encoded for event in ledger.events()} != stored:
         raise AssertionError("the two ways did not store the same statements: the ratio would mean nothing")

@@ -1,13 +1,50 @@
-"""Alternating rounds of two ways to do one thing, and what they say."""
+"""Alternating rounds of two ways to do one thing, what they say, and the bounds that the numbers are held to."""
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import statistics
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound on one number."""
+
+    what: str
+    value: float
+    bound: float
+    at_most: bool
+    """Whether the value may not exceed the bound; otherwise it may not fall below it."""
+    unit: str
+
+    @property
+    def met(self) -> bool:
+        """Whether the value keeps the bound."""
+        return self.value <= self.bound if self.at_most else self.value >= self.bound
+
+    @property
+    def target(self) -> str:
+        """The bound in words."""
+        return f"{self.what} {'≤' if self.at_most else '≥'} {self.bound:g} {self.unit}"
+
+    @property
+    def verdict(self) -> str:
+        """The value and whether it keeps the bound."""
+        return f"{self.value:.3g} {self.unit}: {'pass' if self.met else 'MISSED'}"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What one round took."""
+
+    seconds: float
+    cpu_seconds: float
+    """Of this process, user and system."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +60,9 @@ class Comparison:
     """Units of work in a round."""
     ours_seconds: tuple[float, ...]
     plain_seconds: tuple[float, ...]
+    ours_cpu_seconds: tuple[float, ...] = ()
+    plain_cpu_seconds: tuple[float, ...] = ()
+    goals: tuple[Goal, ...] = ()
 
     @property
     def ratio(self) -> float:
@@ -34,20 +74,96 @@ class Comparison:
         """Ours / plain of each round."""
         return tuple(ours / plain for ours, plain in zip(self.ours_seconds, self.plain_seconds, strict=True))
 
-    def document(self) -> dict[str, object]:
-        """Everything, for the JSON file."""
-        return asdict(self) | {"ratio": self.ratio, "ratios": self.ratios}
-
-    def line(self) -> str:
-        """One line for a person."""
+    @property
+    def micros(self) -> tuple[float, float]:
+        """Median microseconds per unit, ours and plain."""
         ours, plain = (
             statistics.median(seconds) / self.units * 1e6 for seconds in (self.ours_seconds, self.plain_seconds)
         )
+        return ours, plain
+
+    @property
+    def cpu_micros(self) -> float:
+        """Median microseconds of processor time per unit of ours; NaN where it was not measured."""
+        return statistics.median(self.ours_cpu_seconds) / self.units * 1e6 if self.ours_cpu_seconds else math.nan
+
+    def fast(self, *, at_least: float) -> Comparison:
+        """Held to a speed relative to the plain way."""
+        return self.held(Goal("speed", 1 / self.ratio, at_least, at_most=False, unit="×"))
+
+    def slow(self, *, at_most: float) -> Comparison:
+        """Held to a time relative to the plain way."""
+        return self.held(Goal("time", self.ratio, at_most, at_most=True, unit="×"))
+
+    def thrifty(self, *, at_most: float) -> Comparison:
+        """Held to microseconds of processor time per unit."""
+        return self.held(Goal(f"CPU per {self.per}", self.cpu_micros, at_most, at_most=True, unit="µs"))
+
+    def held(self, goal: Goal) -> Comparison:
+        """Held to ``goal`` as well."""
+        return replace(self, goals=(*self.goals, goal))
+
+    def document(self) -> dict[str, object]:
+        """Everything, for the JSON file."""
+        return asdict(self) | {"ratio": self.ratio, "ratios": self.ratios, "met": [goal.met for goal in self.goals]}
+
+    def line(self) -> str:
+        """One line for a person."""
+        ours, plain = self.micros
         low, high = min(self.ratios), max(self.ratios)
+        cpu = "" if math.isnan(self.cpu_micros) else f", {self.cpu_micros:.0f} of it CPU"
         return (
             f"{self.name}: {self.ratio:.2f} x {self.plain} (rounds {low:.2f} to {high:.2f}); "
-            f"{ours:.0f} against {plain:.0f} µs per {self.per}"
+            f"{ours:.0f}{cpu} against {plain:.0f} µs per {self.per}"
         )
+
+    def row(self) -> tuple[str, ...]:
+        """Name, measured, peer, ratio, target and verdict, for the table."""
+        ours, plain = self.micros
+        cpu = "" if math.isnan(self.cpu_micros) else f" ({self.cpu_micros:.0f} CPU)"
+        low, high = min(self.ratios), max(self.ratios)
+        return (
+            self.name,
+            f"{ours:.0f}{cpu} µs per {self.per}",
+            f"{plain:.0f} µs, {self.plain}",
+            f"{self.ratio:.2f} ({low:.2f}–{high:.2f})",
+            *_goal_cells(self.goals),
+        )
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Something measured that has no peer: memory, growth, a throughput."""
+
+    name: str
+    measured: str
+    goals: tuple[Goal, ...] = ()
+
+    def document(self) -> dict[str, object]:
+        """Everything, for the JSON file."""
+        return asdict(self) | {"met": [goal.met for goal in self.goals]}
+
+    def line(self) -> str:
+        """One line for a person."""
+        return f"{self.name}: {self.measured}"
+
+    def row(self) -> tuple[str, ...]:
+        """As :meth:`Comparison.row`."""
+        return (self.name, self.measured, "", "", *_goal_cells(self.goals))
+
+
+Finding = Comparison | Figure
+
+
+def _goal_cells(goals: Sequence[Goal]) -> tuple[str, str]:
+    return "; ".join(goal.target for goal in goals), "; ".join(goal.verdict for goal in goals)
+
+
+def table(findings: Sequence[Finding]) -> str:
+    """The findings as a table in Markdown."""
+    header = ("what", "measured", "peer", "ours / peer", "target", "verdict")
+    rows = [header, tuple("---" for _ in header), *(finding.row() for finding in findings)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def compare(
@@ -60,18 +176,34 @@ def compare(
     units: int,
     rounds: int,
 ) -> Comparison:
-    """Time ``ours`` and ``plain`` in turn, ``rounds`` times, the order changing from round to round."""
-    found: dict[bool, list[float]] = {True: [], False: []}
+    """Time ``ours`` and ``plain`` in turn, ``rounds`` times, the order changing from round to round.
+
+    Either may return a :class:`Timing`, taken where the work was done; otherwise it is timed here.
+    """
+    found: dict[bool, list[Timing]] = {True: [], False: []}
     for number in range(rounds):
         for is_ours in (number % 2 == 0, number % 2 == 1):
-            found[is_ours].append(_seconds(ours if is_ours else plain))
-    return Comparison(name, against, per, units, tuple(found[True]), tuple(found[False]))
+            found[is_ours].append(timed(ours if is_ours else plain))
+    seconds, cpu = (
+        [tuple(getattr(timing, field) for timing in found[is_ours]) for is_ours in (True, False)]
+        for field in ("seconds", "cpu_seconds")
+    )
+    return Comparison(name, against, per, units, *seconds, *cpu)
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
+def timed(work: Callable[[], object]) -> Timing:
+    """What ``work`` takes, or what it says that it took."""
+    cpu, began = time.process_time(), time.perf_counter()
+    result = work()
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    return result if isinstance(result, Timing) else Timing(seconds, cpu)
+
+
+def growth(name: str, small: float, large: float, *, times: int, per: str) -> Figure:
+    """Seconds for ``times`` as much work, held to linear and a fifth."""
+    excess = large / small / times
+    measured = f"{small:.2f} s, then {large:.2f} s for {times} times as many {per}"
+    return Figure(name, measured, (Goal("time per unit grows", excess, 1.2, at_most=True, unit="×"),))
 
 
 def machine() -> dict[str, object]:

@@ -1,0 +1,78 @@
+"""`python -m tests.bench.reading HOME WHAT`: reads a whole ledger in a process of its own, so that its memory is known."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.measuring import Timing, timed
+from tests.tree import ROOT
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one process took to read a ledger."""
+
+    timing: Timing
+    peak_mebibytes: float
+    """Largest resident set, the interpreter and its libraries included."""
+    events: int
+
+
+def read(home: Path, what: str) -> Reading:
+    """Run ``what`` of this module on the ledger under ``home``, imports not counted."""
+    command = [sys.executable, "-m", "tests.bench.reading", str(home), what]
+    found = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    return Reading(Timing(found["seconds"], found["cpu_seconds"]), found["peak_kibibytes"] / 1024, found["events"])
+
+
+def _verify_and_fold(home: Path) -> Callable[[], int]:
+    from ledger_core.belief import SEED_V4_CLUSTERS
+    from ledger_core.stores.projections import VerifiedState
+    from ledger_core.stores.verify import verify
+    from tests.bench.trajectories import open_ledger
+
+    def work() -> int:
+        with open_ledger(home) as ledger:
+            state = VerifiedState(SEED_V4_CLUSTERS)
+            report = verify(ledger, reader=state.read)
+            report.require()
+            state.state()
+            return report.events
+
+    return work
+
+
+def _plain(home: Path) -> Callable[[], int]:
+    from tests.bench.peers import read_hash_parse
+
+    blobs = [path for path in home.rglob("blobs/**/*") if path.is_file()]
+    (file,) = home.rglob("ledger.sqlite3")
+    return lambda: read_hash_parse(file, blobs)
+
+
+_WHATS = {"verify-and-fold": _verify_and_fold, "plain": _plain}
+
+
+def main(home: str, what: str) -> None:
+    """Print what it took, as one JSON object."""
+    work = _WHATS[what](Path(home))
+    events = 0
+
+    def counted() -> None:
+        nonlocal events
+        events = work()
+
+    timing = timed(counted)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = {"seconds": timing.seconds, "cpu_seconds": timing.cpu_seconds, "peak_kibibytes": peak, "events": events}
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
