@@ -16,7 +16,7 @@ from ledger_core.service.tokens import Token
 routes = router("tokens")
 
 
-@routes.post("/token", status_code=201, responses=answers({201: NewTokenAnswer}, 408, 413, 415, 422))
+@routes.post("/token", status_code=201, responses=answers({201: NewTokenAnswer}, 408, 413, 415))
 @takes(TokenRequest)
 async def create_token(request: Request) -> Response:
     """Make a token of this scope. Its text is told here and never again; asking twice makes two."""

@@ -38,7 +38,7 @@ Size = Annotated[
 TreeSize = Annotated[int, Query(ge=1, le=2**53 - 1, description="A tree of size 0 proves nothing.")]
 
 
-@routes.get("/events", responses=answers({200: EventsPage}, 422))
+@routes.get("/events", responses=answers({200: EventsPage}))
 async def list_events(
     request: Request, after: After = 0, limit: Limit = 100, family: Family = "evidence", size: Size = None
 ) -> Response:
@@ -127,7 +127,7 @@ def _audit(room: Room) -> AuditAnswer:
     )
 
 
-@routes.get("/checkpoint", responses=answers({200: CheckpointAnswer}, 404, 422))
+@routes.get("/checkpoint", responses=answers({200: CheckpointAnswer}, 404))
 async def get_checkpoint(request: Request, family: Family = "evidence") -> Response:
     """The last checkpoint that an operator had signed and that is kept apart from the log."""
     async with room_of(request) as room:
@@ -137,7 +137,7 @@ async def get_checkpoint(request: Request, family: Family = "evidence") -> Respo
         return described(latest, str(room.key.verifier)).response()
 
 
-@routes.get("/proof/inclusion", responses=answers({200: ProofAnswer}, 404, 422))
+@routes.get("/proof/inclusion", responses=answers({200: ProofAnswer}, 404))
 async def prove_inclusion(
     request: Request,
     event_id: Annotated[str, Query(pattern=EVENT_ID, description="Event id: 64 hex digits.")],
@@ -156,7 +156,7 @@ def _inclusion(room: Room, event_id: str, size: int | None) -> ProofAnswer:
     return ProofAnswer(key=str(room.key.verifier), proof=proof.encode())
 
 
-@routes.get("/proof/consistency", responses=answers({200: ProofAnswer}, 422))
+@routes.get("/proof/consistency", responses=answers({200: ProofAnswer}))
 async def prove_consistency(
     request: Request, first: TreeSize, second: Size = None, family: Family = "evidence"
 ) -> Response:

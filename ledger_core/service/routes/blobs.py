@@ -25,7 +25,7 @@ routes = router("content")
 @routes.put(
     "/blob",
     status_code=201,
-    responses=answers({201: ContentRef}, 408, 410, 413, 422),
+    responses=answers({201: ContentRef}, 408, 410, 413),
     openapi_extra={
         "requestBody": {"required": True, "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
     },

@@ -39,7 +39,7 @@ def answers(success: dict[int, Any], *problems: int) -> dict[int | str, dict[str
     found: dict[int | str, dict[str, Any]] = {
         status: model if isinstance(model, dict) else {"model": model} for status, model in success.items()
     }
-    for status in sorted({401, 403, 500, 503, 507, *problems}):
+    for status in sorted({401, 403, 422, 500, 503, 507, *problems}):
         found[status] = {"model": ProblemDocument}
     return found
 

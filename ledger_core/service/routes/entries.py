@@ -38,7 +38,7 @@ TEXT_BYTES = 1 << 16
 routes = router("entries")
 
 
-@routes.post("/entry", status_code=201, responses=answers({200: Appended, 201: Appended}, 408, 409, 413, 415, 422))
+@routes.post("/entry", status_code=201, responses=answers({200: Appended, 201: Appended}, 408, 409, 413, 415))
 @takes(EntryDraft)
 async def commit_entry(request: Request) -> Response:
     """Commit a claim. Where it names a generation it has to be that generation's own words."""
@@ -64,7 +64,7 @@ async def get_entry(request: Request, entry_id: EventIdPath) -> Response:
         return (await look(lambda: view(room, event, entry, state))).response()
 
 
-@routes.get("/context", responses=answers({200: ContextAnswer}, 422))
+@routes.get("/context", responses=answers({200: ContextAnswer}))
 async def get_context(
     request: Request,
     renderer: Annotated[

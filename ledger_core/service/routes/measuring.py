@@ -22,9 +22,7 @@ from ledger_core.service.state import caller_of, room_of
 routes = router("measuring")
 
 
-@routes.post(
-    "/edges/measured", status_code=201, responses=answers({200: Appended, 201: Appended}, 408, 409, 413, 415, 422)
-)
+@routes.post("/edges/measured", status_code=201, responses=answers({200: Appended, 201: Appended}, 408, 409, 413, 415))
 @takes(MeasurementDraft)
 async def file_measurement(request: Request) -> Response:
     """File a claim's measurement. Whether it may lower a weight is the fold's decision and never the caller's."""

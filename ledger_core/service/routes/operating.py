@@ -42,7 +42,7 @@ NAMESPACE: Final = "veritas.service"
 _VERSION: Final = "1"
 
 routes = router("operating")
-_APPENDED = answers({200: Appended, 201: Appended}, 408, 409, 413, 415, 422)
+_APPENDED = answers({200: Appended, 201: Appended}, 408, 409, 413, 415)
 
 
 @routes.post("/policy", status_code=201, responses=_APPENDED)
@@ -80,7 +80,7 @@ async def activate_policy(request: Request) -> Response:
 @routes.post(
     "/verdict/{verdict_id}/reverse",
     status_code=201,
-    responses=answers({200: Appended, 201: Appended}, 404, 408, 409, 413, 415, 422),
+    responses=answers({200: Appended, 201: Appended}, 404, 408, 409, 413, 415),
 )
 @takes(ReversalRequest)
 async def reverse_verdict(request: Request, verdict_id: EventIdPath) -> Response:
@@ -120,7 +120,7 @@ async def erase(request: Request) -> Response:
     return await _appending(request, erase)
 
 
-@routes.post("/checkpoint", status_code=201, responses=answers({201: CheckpointsAnswer}, 408, 409, 413, 415, 422))
+@routes.post("/checkpoint", status_code=201, responses=answers({201: CheckpointsAnswer}, 408, 409, 413, 415))
 @takes(CheckpointRequest)
 async def sign_checkpoint(request: Request) -> Response:
     """Sign the log as it stands and keep the notes apart from it. A log that left its own past is not signed."""

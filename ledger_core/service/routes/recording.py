@@ -34,7 +34,7 @@ from ledger_core.stores.protocols import StoredEvent
 routes = router("recording")
 
 
-@routes.post("/generation", status_code=201, responses=answers({200: Appended, 201: Appended}, 408, 409, 413, 415, 422))
+@routes.post("/generation", status_code=201, responses=answers({200: Appended, 201: Appended}, 408, 409, 413, 415))
 @takes(GenerationRequest)
 async def record_generation(request: Request) -> Response:
     """Record a model call, with the messages that it is the first to show and the claims that it says."""
@@ -47,7 +47,7 @@ async def record_generation(request: Request) -> Response:
         return Appended(events=appended_events(done, room.key)).response(status_of(done))
 
 
-@routes.get("/generation", responses=answers({200: GenerationPage}, 422))
+@routes.get("/generation", responses=answers({200: GenerationPage}))
 async def list_generations(request: Request, after: After = 0, limit: Limit = 100) -> Response:
     """Recorded generations in log order."""
     async with room_of(request) as room:

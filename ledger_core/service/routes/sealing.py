@@ -18,7 +18,7 @@ from ledger_core.service.writer import Acknowledged, stands
 routes = router("sealing")
 
 
-@routes.post("/seal", status_code=201, responses=answers({200: Appended, 201: Appended}, 408, 409, 413, 415, 422))
+@routes.post("/seal", status_code=201, responses=answers({200: Appended, 201: Appended}, 408, 409, 413, 415))
 @takes(SealRequest)
 async def mint_seal(request: Request) -> Response:
     """Seal a tool call and mint its observations, in one transaction."""
@@ -31,7 +31,7 @@ async def mint_seal(request: Request) -> Response:
 @routes.post(
     "/replay-audit/{seal_id}",
     status_code=201,
-    responses=answers({200: AuditOutcomeAnswer, 201: AuditOutcomeAnswer}, 404, 408, 409, 413, 415, 422),
+    responses=answers({200: AuditOutcomeAnswer, 201: AuditOutcomeAnswer}, 404, 408, 409, 413, 415),
 )
 @takes(ReplayAuditRequest)
 async def audit_seal(request: Request, seal_id: EventIdPath) -> Response:

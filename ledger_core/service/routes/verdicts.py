@@ -14,7 +14,7 @@ from ledger_core.service.state import room_of
 from ledger_core.service.writer import Acknowledged, stands
 
 routes = router("verdicts")
-_RESPONSES = answers({200: FiledVerdictAnswer, 201: FiledVerdictAnswer}, 408, 409, 413, 415, 422)
+_RESPONSES = answers({200: FiledVerdictAnswer, 201: FiledVerdictAnswer}, 408, 409, 413, 415)
 
 
 @routes.post("/verdict", status_code=201, responses=_RESPONSES)

@@ -59,6 +59,25 @@ def verdict(target: str, candidate: str, answer: str = "contradict", recipe: str
     return {"candidate": candidate, "recipe": recipe, "target": target, "verdict": answer}
 
 
+def generation_of(response: dict[str, Any]) -> Any:
+    """`POST /generation` of a model that shows text only."""
+    body = {
+        "attestation": "boundary",
+        "claims": [],
+        "context": [],
+        "decoding": "unknown",
+        "model": "m",
+        "policy": None,
+        "prompt_tokens": None,
+        "renderer": None,
+        "response": response,
+        "response_tokens": None,
+        "splitter": "sentences-v1",
+        "weights_digest": None,
+    }
+    return {"generation": {"body": body, "representation": maker(), "source_fact": fact("run-1", "1")}}
+
+
 def sealed(http: httpx.Client, text: str, **options: Any) -> str:
     """Seal ``text`` as a sealer and give the event id of its observation."""
     args, result = put(http, b'{"q":"tower"}', "application/json"), put(http, text.encode())

@@ -21,6 +21,7 @@ from ledger_core.service.config import ServiceConfig
 from ledger_core.service.tokens import TokenStore
 from ledger_core.signing import VerifierKey, load_key
 from ledger_core.stores.checkpoints import key_file
+from tests.ledger_core.service.conformance import Conformance
 
 NOW = "2026-03-01T12:00:00.000000000Z"
 _tenants = count()
@@ -48,6 +49,7 @@ class Served:
     url: str
     home: Path
     tokens: TokenStore
+    conformance: Conformance
     opened: list[httpx.Client | Client] = field(default_factory=list)
 
     @property
@@ -66,9 +68,9 @@ class Served:
     def http(self, token: str | None = None) -> httpx.Client:
         """Plain HTTP, for what the client would not send."""
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        made = httpx.Client(
-            base_url=self.url, headers=headers, timeout=20, verify=False
-        )  # loading CAs takes longer than a test
+        hooks = {"response": [self.conformance.check]}
+        # Without certificates of authorities: loading them takes longer than a test.
+        made = httpx.Client(base_url=self.url, headers=headers, timeout=20, verify=False, event_hooks=hooks)
         self.opened.append(made)
         return made
 
@@ -79,16 +81,15 @@ class Served:
 @contextmanager
 def served(config: ServiceConfig) -> Iterator[Served]:
     """Serve ``config`` from a thread; on leaving, everything is shut down in order."""
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(config), port=0, log_level="error", access_log=False, lifespan="on")
-    )
+    app = create_app(config)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", access_log=False, lifespan="on"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started and thread.is_alive():
         threading.Event().wait(0.005)
     assert server.started
     port = server.servers[0].sockets[0].getsockname()[1]
-    running = Served(f"http://127.0.0.1:{port}", config.home, TokenStore(config.home))
+    running = Served(f"http://127.0.0.1:{port}", config.home, TokenStore(config.home), Conformance(app.openapi()))
     try:
         yield running
     finally:

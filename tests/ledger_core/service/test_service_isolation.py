@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ledger_core.service.drafts import entry, put, seal, sealed, verdict
+from tests.ledger_core.service.drafts import entry, generation_of, put, seal, sealed, verdict
 from tests.ledger_core.service.served import fresh_scope
 
 NOWHERE = "0f" * 32
@@ -30,29 +30,6 @@ def theirs(service):
         "verdict": filed["verdict"],
         "generation": generation,
         "blob": result,
-    }
-
-
-def generation_of(response):
-    return {
-        "generation": {
-            "body": {
-                "attestation": "boundary",
-                "claims": [],
-                "context": [],
-                "decoding": "unknown",
-                "model": "m",
-                "policy": None,
-                "prompt_tokens": None,
-                "renderer": None,
-                "response": response,
-                "response_tokens": None,
-                "splitter": "sentences-v1",
-                "weights_digest": None,
-            },
-            "representation": {"producer": "tests.service", "producer_version": "1"},
-            "source_fact": {"key": "1", "namespace": "tests.service", "object": "run-1", "revision": "1"},
-        }
     }
 
 
