@@ -18,23 +18,32 @@ _DEEPEST = 8
 
 def origin_of(url: str) -> str | None:
     """The host that ``url`` comes from; None where it has none."""
+    host = _host(url)
     for _ in range(_DEEPEST):
-        parts = urlsplit(url)
-        host = (parts.hostname or "").removesuffix(".")
-        inner = _inner_url(host, parts.path, parts.query)
-        if inner is None or not urlsplit(inner).hostname:
-            return host or None
-        url = inner
-    return urlsplit(url).hostname
+        inner = None if host is None else _inner_url(host, url)
+        shown = None if inner is None else _host(inner)
+        if inner is None or shown is None:
+            break
+        url, host = inner, shown
+    return host
 
 
-def _inner_url(host: str, path: str, query: str) -> str | None:
-    if host.endswith(".translate.goog"):
-        return f"https://{_decoded_subdomain(host.removesuffix('.translate.goog'))}{path}"
-    if host.endswith(".cdn.ampproject.org"):
-        return f"https://{_decoded_subdomain(host.removesuffix('.cdn.ampproject.org'))}{path}"
+def _host(url: str) -> str | None:
+    """The host of an address, without a final dot; None for what is no address."""
+    try:
+        return (urlsplit(url).hostname or "").removesuffix(".") or None
+    except ValueError:
+        return None
+
+
+def _inner_url(host: str, url: str) -> str | None:
+    """The address that a mirror at ``host`` shows; None where it is no mirror, or shows a page of its own."""
+    parts = urlsplit(url)
+    for suffix in (".translate.goog", ".cdn.ampproject.org"):
+        if host.endswith(suffix):
+            return f"https://{_decoded_subdomain(host.removesuffix(suffix))}{parts.path}"
     read = MIRRORS.get(host)
-    return None if read is None else read(path, query)
+    return None if read is None else read(parts.path, parts.query)
 
 
 def _decoded_subdomain(label: str) -> str:

@@ -29,6 +29,13 @@ from ledger_core.sealing.peers import origin_of
         ("https://cdn.ampproject.org/c/s/news.test/a", "news.test"),
         ("https://web.archive.org/web/2024/https://r.jina.ai/https://news.test/", "news.test"),
         ("https://r.jina.ai/https%3A%2F%2Fnews.test%2Fa", "news.test"),
+        ("https://r.jina.ai/https://", "r.jina.ai"),
+        ("https://r.jina.ai/http://[::1", "r.jina.ai"),
+        (
+            "https://web.archive.org/web/2024/https://webcache.googleusercontent.com/search?q=cache:news.test/a",
+            "news.test",
+        ),
+        ("http://[::1", None),
         ("mailto:someone", None),
         ("", None),
     ],
