@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pipelines.cli.flags import Project, Tenant
 from pipelines.cli.state import state_of
+from pipelines.errors import UsageError
 
 if TYPE_CHECKING:
     from ledger_core.kernel.statements import Scope
@@ -15,8 +19,8 @@ if TYPE_CHECKING:
 
 def command(
     context: typer.Context,
-    tenant: Annotated[str | None, typer.Option(help="Tenant of the transcripts. [default: default]")] = None,
-    project: Annotated[str | None, typer.Option(help="Project of the transcripts. [default: imported]")] = None,
+    tenant: Tenant = None,
+    project: Project = None,
     record: Annotated[list[str] | None, typer.Option(help="Record to measure; repeatable. Default: all.")] = None,
     shortest: Annotated[
         int | None,
@@ -27,9 +31,34 @@ def command(
     ] = None,
     gate: Annotated[str, typer.Option(help="cuts-v1, or seed-v4 for the specification's stability gate.")] = "cuts-v1",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and append nothing.")] = False,
+    text: Annotated[
+        Path | None, typer.Option(help="Instead of a ledger: a file with the context of one response.")
+    ] = None,
+    query: Annotated[str, typer.Option(help="With --text: the question.")] = "",
+    response: Annotated[
+        Path | None, typer.Option(help="With --text: a file with the response. Default: the model writes one.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="With --text: write the page to this file too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per claim.")] = False,
 ) -> None:
     """Ablate, decide and write measured edges into the ledger of a tenant."""
+    from_ledger = {
+        "--tenant": tenant,
+        "--project": project,
+        "--record": record,
+        "--shortest": shortest,
+        "--window": window,
+        "--dry-run": dry_run or None,
+    }
+    if text is not None:
+        from pipelines.cli.attribute_text import attribute_files
+
+        refuse_together("--text", from_ledger)
+        if gate != "cuts-v1":
+            raise UsageError("--text knows the gate cuts-v1 alone; leave --gate out")
+        attribute_files(state_of(context).settings(), text, query, response, html, as_json=as_json)
+        return
+    refuse_together(None, {"--query": query or None, "--response": response, "--html": html})
     from pipelines.cli.clock import wall_clock
     from pipelines.cli.ledgers import existing_scope
     from pipelines.cli.options import check_gate
@@ -61,6 +90,13 @@ def command(
         measures = ["ablation_scores", "surrogate_weights", "loo_effects", "stability_report", "measured_edges"]
         materialise(at, scope.tenant_namespace, only=[*measures, "edges_upsert"])
     _print(at, scope, as_json=as_json)
+
+
+def refuse_together(mode: str | None, options: Mapping[str, Any]) -> None:
+    """Raise :class:`UsageError` for an option that is given (not None) and that ``mode`` has no use for."""
+    for name, value in options.items():
+        if value is not None:
+            raise UsageError(f"{name} is about a ledger; leave it out with {mode}" if mode else f"{name} needs --text")
 
 
 def _print(at: Workspace, scope: Scope, *, as_json: bool) -> None:
