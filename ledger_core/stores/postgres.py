@@ -159,9 +159,8 @@ class PostgresEventStore:
         """See :meth:`EventStore.index_errors`."""
         yield from index_errors(self, self._columns, self._tail)
 
-    def _columns(self, event_id: str) -> IndexColumns | None:
-        rows = self._rows(INDEX_COLUMNS, event_id)
-        return rows[0] if rows else None
+    def _columns(self, event_ids: Sequence[str]) -> dict[str, IndexColumns]:
+        return {row[0]: row[1:] for row in self._rows(INDEX_COLUMNS, list(event_ids))}
 
     def close(self) -> None:
         """Close the connection; closing twice is harmless."""

@@ -90,19 +90,15 @@ class Link:
                 return self._connection
 
     def _connect(self) -> psycopg.Connection:
-        try:
-            patience = max(2, int(self._wait_seconds))
-            address = make_conninfo(self._address, connect_timeout=patience, **_KEEPALIVE)
-            connection = psycopg.connect(address, autocommit=True, client_encoding="UTF8")
-        except psycopg.ProgrammingError as error:
-            raise StoreError(f"--store is no PostgreSQL address: {_one_line(error)}") from error
-        with self._typed():
-            for setting, value in (
-                ("lock_timeout", f"{int(self._wait_seconds * 1000)}ms"),
-                ("idle_in_transaction_session_timeout", _IDLE_IN_TRANSACTION),
-                ("synchronous_commit", "on"),
-            ):
-                connection.execute("SELECT set_config(%s, %s, false)", (setting, value))
+        patience = max(2, int(self._wait_seconds))
+        address = make_conninfo(self._address, connect_timeout=patience, **_KEEPALIVE)
+        connection = psycopg.connect(address, autocommit=True, client_encoding="UTF8")
+        connection.execute(
+            "SELECT set_config('lock_timeout', %s, false),"
+            " set_config('idle_in_transaction_session_timeout', %s, false),"
+            " set_config('synchronous_commit', 'on', false)",
+            (f"{int(self._wait_seconds * 1000)}ms", _IDLE_IN_TRANSACTION),
+        )
         return connection
 
     @contextmanager

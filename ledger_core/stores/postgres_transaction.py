@@ -28,7 +28,10 @@ GENESIS = f"{EVENTS} AND family = 'control' AND committed_offset = 1"
 POLICY = f"{EVENTS} AND kind = 'policy.activated' ORDER BY committed_offset DESC LIMIT 1"
 PAGE_OF_EVENTS = f"{EVENTS} AND family = %s AND committed_offset > %s ORDER BY committed_offset LIMIT {PAGE}"
 COLLISIONS = f"SELECT source_fact_id, held, refused, received_at FROM collisions WHERE {IN_SCOPE} ORDER BY ordinal"
-INDEX_COLUMNS = f"SELECT family, committed_offset, kind, source_fact_id FROM events WHERE {IN_SCOPE} AND event_id = %s"
+INDEX_COLUMNS = (
+    "SELECT event_id, family, committed_offset, kind, source_fact_id FROM events"
+    f" WHERE {IN_SCOPE} AND event_id = ANY(%s)"
+)
 SCOPES = "SELECT tenant, project FROM heads WHERE family = 'control'"
 _NAMED = "tenant = %(tenant)s AND project = %(project)s"
 _LOOK = f"""

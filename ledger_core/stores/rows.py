@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Protocol
 
 from ledger_core.kernel.log import Position
@@ -45,17 +46,25 @@ def number(value: object) -> int:
 
 
 def index_errors(
-    store: _Readable, columns: Callable[[str], IndexColumns | None], tail: Callable[[LogFamily], Tail | None]
+    store: _Readable,
+    columns: Callable[[Sequence[str]], Mapping[str, IndexColumns]],
+    tail: Callable[[LogFamily], Tail | None],
 ) -> Iterator[tuple[LogFamily, int, str]]:
-    """Where index columns and heads contradict the statements and receipts: family, offset and what is wrong."""
+    """Where index columns and heads contradict the statements and receipts: family, offset and what is wrong.
+
+    ``columns`` looks up a page of event ids, by the index over them.
+    """
     for family in FAMILIES:
         last: StoredEvent | None = None
-        for event in store.events(family):
-            found = columns(event.event_id)
-            expected = (family, event.offset, *kind_and_fact(event.encoded))
-            if found != expected:
-                yield family, event.offset, f"the index says {found}, the statement {expected}"
-            last = event
+        events = store.events(family)
+        while page := list(islice(events, PAGE)):
+            found = columns([event.event_id for event in page])
+            for event in page:
+                expected = (family, event.offset, *kind_and_fact(event.encoded))
+                if found.get(event.event_id) != expected:
+                    said = found.get(event.event_id)
+                    yield family, event.offset, f"the index says {said}, the statement {expected}"
+            last = page[-1]
         recorded_at = "" if last is None else last.receipt.recorded_at
         end = tail(family)
         if end is not None and end.recorded_at != recorded_at:

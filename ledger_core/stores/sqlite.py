@@ -7,6 +7,7 @@ connection included (SQLite before 3.51.3 has a race between a checkpoint and a 
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from ledger_core.kernel.errors import CollisionError, StoreError
 from ledger_core.kernel.statements import LogFamily, Scope, Statement
@@ -24,7 +26,7 @@ from ledger_core.stores.groups import Group, GroupResult, append_each
 from ledger_core.stores.index import Index
 from ledger_core.stores.memory import empty_head
 from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
-from ledger_core.stores.rows import COLUMNS, PAGE, IndexColumns, Row, index_errors, number, stored
+from ledger_core.stores.rows import COLUMNS, PAGE, IndexColumns, index_errors, number, stored
 from ledger_core.stores.rules import Tail, append_all, require_empty
 from ledger_core.stores.sqlite_files import APPLICATION_ID, check_format, connect, sqlite_errors, upgrade
 
@@ -131,7 +133,7 @@ class SqliteEventStore:
         if long:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _rows(self, query: str, *values: object) -> list[Row]:
+    def _rows(self, query: str, *values: object) -> list[Any]:
         with self._threads, sqlite_errors(self._path):
             return self._connection.execute(query, values).fetchall()
 
@@ -174,9 +176,13 @@ class SqliteEventStore:
         with self._threads, sqlite_errors(self._path):
             return _Transaction(self._connection).tail(family)
 
-    def _columns(self, event_id: str) -> IndexColumns | None:
-        with self._threads, sqlite_errors(self._path):
-            return _Transaction(self._connection).columns(event_id)
+    def _columns(self, event_ids: Sequence[str]) -> dict[str, IndexColumns]:
+        rows = self._rows(
+            "SELECT event_id, family, committed_offset, kind, source_fact_id FROM json_each(?)"
+            " JOIN events ON event_id = value",
+            json.dumps(event_ids),
+        )
+        return {row[0]: row[1:] for row in rows}
 
     def policy_head(self) -> StoredEvent | None:
         """See :meth:`EventStore.policy_head`."""
@@ -241,12 +247,6 @@ class _Transaction:
             return pending
         row = self._connection.execute("SELECT kind FROM events WHERE event_id = ?", (event_id,)).fetchone()
         return None if row is None else str(row[0])
-
-    def columns(self, event_id: str) -> IndexColumns | None:
-        """Family, offset, kind and source fact as the index columns have them."""
-        query = "SELECT family, committed_offset, kind, source_fact_id FROM events WHERE event_id = ?"
-        row: IndexColumns | None = self._connection.execute(query, (event_id,)).fetchone()
-        return row
 
     def current(self, source_fact_id: str) -> StoredEvent | None:
         return self._pending.current(source_fact_id) or self._one(

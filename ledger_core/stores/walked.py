@@ -10,6 +10,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ledger_core.kernel import digests
+from ledger_core.kernel.digests import Prefix
+from ledger_core.kernel.errors import StoreError
 from ledger_core.kernel.statements import LogFamily
 from ledger_core.stores.protocols import StoredEvent
 from ledger_core.stores.rules import Tail
@@ -31,7 +34,7 @@ class Walked:
 
     def event(self, event_id: str) -> StoredEvent | None:
         """See :meth:`Transaction.event`."""
-        return self.read(event_id) if self.kind(event_id) is not None else None
+        return self._again(event_id) if self.kind(event_id) is not None else None
 
     def kind(self, event_id: str) -> str | None:
         """See :meth:`Transaction.kind`."""
@@ -40,7 +43,14 @@ class Walked:
     def current(self, source_fact_id: str) -> StoredEvent | None:
         """See :meth:`Transaction.current`."""
         event_id = self._current.get(bytes.fromhex(source_fact_id))
-        return None if event_id is None else self.read(event_id.hex())
+        return None if event_id is None else self._again(event_id.hex())
+
+    def _again(self, event_id: str) -> StoredEvent:
+        """An event that was walked, read once more: a damaged index may lead elsewhere, and then nothing can be judged."""
+        found = self.read(event_id)
+        if found is None or digests.domain_hex(Prefix.ACCEPTED_EVENT, found.encoded) != event_id:
+            raise StoreError(f"the store's index does not lead to event {event_id}, which was walked before")
+        return found
 
     def genesis(self) -> StoredEvent | None:
         """See :meth:`Transaction.genesis`."""
