@@ -19,7 +19,7 @@ def command(
     statement: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SELECT]", help="One SELECT, e.g. 'SELECT * FROM measured_edges'; left out: the tables there are."
+            metavar="SELECT", help="One SELECT, e.g. 'SELECT * FROM measured_edges'; left out: the tables there are."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Rows as JSON lines and nothing else.")] = False,

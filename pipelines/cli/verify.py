@@ -180,6 +180,8 @@ def _scopes(settings: Settings, kept: Sequence[Kept], tenant: str | None, projec
         wanted = scope_named(settings.tenant, settings.project)
         chosen = [wanted] if wanted in known else [existing_scope(settings)]
     else:
+        if tenant is not None:
+            scope_named(tenant, settings.project)
         chosen = [scope for scope in known if tenant in (None, scope.tenant_namespace)]
     if not chosen:
         of = "" if tenant is None else f" of tenant {tenant!r}"

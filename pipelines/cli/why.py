@@ -23,9 +23,7 @@ def command(
     context: typer.Context,
     claim: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[CLAIM]", help="8 or more digits of an entry's id; left out: all entries and their ids."
-        ),
+        typer.Argument(metavar="CLAIM", help="8 or more digits of an entry's id; left out: all entries and their ids."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help=f"The whole tree, not its first {_LINES} lines.")] = False,
     effective_as_of: EffectiveAsOf = None,

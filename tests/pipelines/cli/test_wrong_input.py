@@ -36,6 +36,7 @@ USAGE: dict[str, tuple[list[str], str]] = {
     "empty digest": (["report", "--run", ""], "--run '' is no beginning of a digest"),
     "two reports and a run": (["report", "--compare", "a", "b", "--run", "0"], "leave out --run"),
     "tenant": (["why", "--tenant", "../x"], "--tenant '../x' is no name"),
+    "tenant of verify": (["verify", "--tenant", "X"], "--tenant 'X' is no name"),
     "empty tenant": (["why", "--tenant", ""], "--tenant is empty"),
     "project": (["what-if", "--retract", "00000000", "--project", "A B"], "--project 'A B' is no name"),
     "empty project": (["attribute", "--project", ""], "--project is empty"),
