@@ -86,7 +86,7 @@ def cluster(seal: dict[str, Any], suffixes: SuffixList | None) -> str:
 
 def _dotted(host: str) -> list[str]:
     """The labels of a host in lower case; every full stop of the mapping separates."""
-    bare = host.lower() if host.isascii() else unicodedata.normalize("NFKC", host.replace("\u3002", ".")).lower()
+    bare = host.lower() if host.isascii() else unicodedata.normalize("NFKC", host).replace("\u3002", ".").lower()
     return bare.removesuffix(".").split(".")
 
 
