@@ -223,7 +223,16 @@ class FileBlobStore:
             with suppress(FileNotFoundError):  # its writer lives, and has just given it its name
                 if time.time() - left_over.stat().st_mtime > _ABANDONED_SECONDS:
                     left_over.unlink()
+        self._finish_erasures()
         self._ready = True
+
+    def _finish_erasures(self) -> None:
+        """Remove what a killed process had marked as erased and not removed yet."""
+        for folder in (self._tombstones, *(() if self._keys is None else (self._keys.tombstones,))):
+            for mark in folder.iterdir() if folder.exists() else ():
+                left = any(path.exists() for path in self._paths(mark.name))
+                if left or (self._keys is not None and self._keys.holds(mark.name)):
+                    self.erase(mark.name)
 
     def read(self, ref: ContentRef) -> bytes:
         """See :meth:`BlobStore.read`."""

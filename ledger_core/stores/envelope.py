@@ -107,7 +107,7 @@ class KeyFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._tombstones = folder / "erased"
+        self.tombstones = folder / "erased"
 
     def add(self, digest: str, key: DataKey) -> None:
         """Keep ``key`` durably."""
@@ -136,10 +136,10 @@ class KeyFolder:
 
     def destroy(self, digest: str) -> None:
         """Overwrite and remove every key of ``digest``, once the mark that says so is durable."""
-        make_directories(self._tombstones)
-        (self._tombstones / digest).touch()
-        sync_directory(self._tombstones)
-        keys = sorted(self._path(digest, "").parent.glob(f"{digest}.*"))
+        make_directories(self.tombstones)
+        (self.tombstones / digest).touch()
+        sync_directory(self.tombstones)
+        keys = self._keys(digest)
         for path in keys:
             with path.open("r+b") as file:
                 file.write(bytes(_KEY_BYTES))
@@ -149,9 +149,16 @@ class KeyFolder:
         if keys:
             sync_directory(keys[0].parent)
 
+    def holds(self, digest: str) -> bool:
+        """Whether there is any key of ``digest``."""
+        return bool(self._keys(digest))
+
     def is_destroyed(self, digest: str) -> bool:
         """Whether the keys of ``digest`` were destroyed on purpose."""
-        return (self._tombstones / digest).exists()
+        return (self.tombstones / digest).exists()
+
+    def _keys(self, digest: str) -> list[Path]:
+        return sorted(self._path(digest, "").parent.glob(f"{digest}.*"))
 
     def _path(self, digest: str, key_id: str) -> Path:
         return self.folder / digest[:2] / f"{digest}.{key_id}"

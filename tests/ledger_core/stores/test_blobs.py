@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -10,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from ledger_core.kernel.content import TEXT, content_ref
-from ledger_core.kernel.errors import BlobError
+from ledger_core.kernel.errors import BlobError, StorageFullError, StoreError
 from ledger_core.kernel.statements import facts
 from ledger_core.kernel.statements.author import Author
 from ledger_core.kernel.statements.control import BlobErased, BlobErasedBody
 from ledger_core.stores import BlobStatus, Ledger, Place
 from ledger_core.stores.blobs import FileBlobStore
 from ledger_core.stores.verify import verify
+from tests.faults.steps import dies_at, in_child
 from tests.ledger_core.stores.test_sqlite import note
 from tests.ledger_core.story import NOW, SCOPE, SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME
 
@@ -197,3 +199,71 @@ def test_an_encrypted_ledger_verifies_and_tells_what_became_of_its_content(tmp_p
         ledger.append((Author(SCOPE, "tests.blobs", "1").write(BlobErased, fact, body),), role="operator")
         report = verify(ledger)
         assert (report.first_divergence, report.blobs, report.erased) == (None, 1, 1)
+
+
+def dying_at(number: int, folder: Path, keys: Path, act) -> int:
+    """Exit status of a process that is killed before its ``number``-th fsync, rename or removal."""
+
+    def child(_) -> None:
+        watch = dies_at(number)
+        store = FileBlobStore(folder, keys)
+        with pytest.MonkeyPatch.context() as patch:
+            for owner, name in ((os, "fsync"), (Path, "rename"), (Path, "unlink")):
+                real = getattr(owner, name)
+                patch.setattr(owner, name, lambda *given, real=real, **named: (watch("step"), real(*given, **named))[1])
+            act(store)
+
+    return in_child(child)[0]
+
+
+@pytest.mark.parametrize("act", [lambda store: store.put(SECRET), lambda store: store.put_stream([SECRET])])
+def test_a_put_that_is_killed_anywhere_stored_all_or_nothing(tmp_path, act):
+    for number in range(1, 20):
+        folder, keys = tmp_path / str(number) / "blobs", tmp_path / str(number) / "keys"
+        status = dying_at(number, folder, keys, act)
+        store = FileBlobStore(folder, keys)
+        assert store.status(REF) in {BlobStatus.PRESENT, BlobStatus.MISSING}
+        act(store)
+        assert store.read(REF) == SECRET
+        store.erase(REF.digest)
+        assert not list(keys.glob(f"??/{REF.digest}*")), "keys of puts that were killed go too"
+        if status == 0:
+            assert number > 6
+            return
+    pytest.fail("the put never finished")
+
+
+def test_an_erasure_that_is_killed_anywhere_is_finished_by_the_next_writer(tmp_path):
+    for number in range(1, 20):
+        folder, keys = tmp_path / str(number) / "blobs", tmp_path / str(number) / "keys"
+        FileBlobStore(folder, keys).put(SECRET)
+        status = dying_at(number, folder, keys, lambda store: store.erase(REF.digest))
+        store = FileBlobStore(folder, keys)
+        erased = store.status(REF) is BlobStatus.ERASED
+        assert erased or store.read(REF) == SECRET
+        store.put(b"something else")
+        left = [*folder.glob(f"??/{REF.digest}*"), *keys.glob(f"??/{REF.digest}*")]
+        assert bool(left) is not erased
+        if status == 0:
+            assert erased
+            assert number > 4
+            return
+    pytest.fail("the erasure never finished")
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+def test_a_disk_that_refuses_leaves_no_draft_and_no_name(folder, keys, monkeypatch, code):
+    store = FileBlobStore(folder, keys)
+    store.put(b"before")
+
+    def fsync(_: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fsync)
+        for act in (lambda: store.put(SECRET), lambda: store.put_stream([SECRET])):
+            with pytest.raises(StorageFullError if code == errno.ENOSPC else StoreError):
+                act()
+    assert not list((folder / "tmp").iterdir())
+    assert store.status(REF) is BlobStatus.MISSING
+    assert store.put_stream([SECRET]).digest == REF.digest
