@@ -23,8 +23,7 @@ import pytest
 
 _VERSION = 18
 _START_SECONDS = 60.0
-_OPTIONS = ("listen_addresses=", "max_connections=60", "shared_buffers=32MB", "fsync=off")
-"""Without fsync: what is killed here is processes, never the machine under them."""
+_OPTIONS = ("listen_addresses=", "max_connections=60", "shared_buffers=32MB")
 
 
 class PostgresUnavailableError(Exception):
@@ -34,7 +33,9 @@ class PostgresUnavailableError(Exception):
 class Server:
     """One server with a data directory of its own, reached by a socket in that directory."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, flushes: bool = False) -> None:
+        """Without flushes, for what the tests kill is processes, never the machine under them; a bench wants them."""
+        self._options = (*_OPTIONS, f"fsync={'on' if flushes else 'off'}")
         self._root = Path(tempfile.mkdtemp(prefix="veritas-pg-"))
         self._process: subprocess.Popen[bytes] | None = None
         self._account = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
@@ -79,7 +80,7 @@ class Server:
 
     def start(self) -> None:
         """Start, or start again after :meth:`kill`, and wait until it answers."""
-        options = [word for option in _OPTIONS for word in ("-c", option)]
+        options = [word for option in self._options for word in ("-c", option)]
         with (self._root / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [self._bin / "postgres", "-D", self._data, "-k", self._data, *options],

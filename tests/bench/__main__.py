@@ -53,9 +53,9 @@ def _heading(suite: str, found: dict[str, object]) -> str:
 
 
 def _ledger(options: argparse.Namespace) -> Iterator[Finding]:
-    from tests.bench import ledger_suite
+    from tests.bench import ledger_suite, sizes
 
-    yield from ledger_suite.run(options.out, ledger_suite.SMALL if options.small else ledger_suite.chosen())
+    yield from ledger_suite.run(options.out, sizes.SMALL if options.small else sizes.chosen())
 
 
 def _attribution(options: argparse.Namespace) -> Iterable[Finding]:

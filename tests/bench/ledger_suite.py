@@ -2,49 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
 from ledger_core.belief import SEED_V4_CLUSTERS, fold
-from ledger_core.kernel.statements import Statement
 from ledger_core.stores import Ledger
-from tests.bench import peers
+from tests.bench import peers, postgres_lines, service_lines
 from tests.bench.measuring import Comparison, Figure, Finding, Goal, compare, growth, timed
 from tests.bench.reading import Reading, read
+from tests.bench.sizes import Sizes
 from tests.bench.trajectories import fill, given, in_memory, open_ledger
+from tests.bench.turns import append_one, each
 
 PEAK_MEBIBYTES = 512
 TIMES = 10
 """How many times as much the growth lines compare."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How much of each is measured."""
-
-    appends: int = 200
-    """Single appends a round."""
-    batch: int = 5_000
-    """Events of a batch."""
-    rounds: int = 5
-    events: int = 100_000
-    """Events that are verified and folded; a tenth of them is the small side of the growth line."""
-    reading_rounds: int = 3
-    nodes: int = 100_000
-    """Entries of the large belief pass."""
-
-
-FULL = Sizes(events=1_000_000, reading_rounds=1)
-SMALL = Sizes(appends=20, batch=60, rounds=2, events=700, reading_rounds=1, nodes=400)
-
-
-def chosen() -> Sizes:
-    """A million events where the environment says ``FULL=1``."""
-    return FULL if os.environ.get("FULL") == "1" else Sizes()
 
 
 def run(folder: Path, sizes: Sizes) -> Iterator[Finding]:
@@ -56,6 +30,8 @@ def run(folder: Path, sizes: Sizes) -> Iterator[Finding]:
         yield _batch(place / "batch", sizes)
         yield from _reading(place / "reading", sizes)
         yield _belief_growth(sizes.nodes)
+        yield from postgres_lines.run(place / "postgres", sizes)
+        yield from service_lines.run(place / "service", sizes)
 
 
 def _single_against_sqlite(place: Path, sizes: Sizes) -> Comparison:
@@ -64,8 +40,8 @@ def _single_against_sqlite(place: Path, sizes: Sizes) -> Comparison:
         statements = given(ledger, sizes.appends * sizes.rounds)
         found = compare(
             "one durable append",
-            _each(ledger_append(ledger), statements, sizes.appends),
-            _each(lambda statement: peers.insert_one(bare, statement), statements, sizes.appends),
+            each(append_one(ledger), statements, sizes.appends),
+            each(lambda statement: peers.insert_one(bare, statement), statements, sizes.appends),
             against="bare SQLite, INSERT and commit",
             per="append",
             units=sizes.appends,
@@ -82,8 +58,8 @@ def _single_against_eventsourcing(place: Path, sizes: Sizes) -> Comparison:
         statements = given(ledger, sizes.appends * sizes.rounds)
         return compare(
             "one durable append beside a library",
-            _each(ledger_append(ledger), statements, sizes.appends),
-            _each(save, statements, sizes.appends),
+            each(append_one(ledger), statements, sizes.appends),
+            each(save, statements, sizes.appends),
             against="`eventsourcing` over SQLite, one aggregate saved",
             per="append",
             units=sizes.appends,
@@ -152,26 +128,6 @@ def _belief_pass(nodes: int) -> float:
     """Seconds of the best of three folds over ``nodes`` entries that are in memory."""
     statements = in_memory(nodes)
     return min(timed(lambda: fold(statements, SEED_V4_CLUSTERS)).seconds for _ in range(3))
-
-
-def ledger_append(ledger: Ledger) -> Callable[[Statement], None]:
-    """Append one statement in a transaction of its own."""
-
-    def append(statement: Statement) -> None:
-        ledger.append((statement,), role="recorder")
-
-    return append
-
-
-def _each(act: Callable[[Statement], None], statements: Sequence[Statement], size: int) -> Callable[[], None]:
-    """A round: ``act`` on the next ``size`` of ``statements``."""
-    rest = iter(statements)
-
-    def one_round() -> None:
-        for _ in range(size):
-            act(next(rest))
-
-    return one_round
 
 
 def _require_equal(ledger: Ledger, stored: dict[str, bytes]) -> None:

@@ -36,6 +36,9 @@ LEDGER_LINES = [
     "verify and fold, growth",
     "append in batches, growth",
     "belief pass, growth",
+    "PostgreSQL: one durable append",
+    "PostgreSQL: a batch of 60 in one transaction",
+    "service, 16 clients in one process beside it",
 ]
 
 
