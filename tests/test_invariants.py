@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -109,3 +110,8 @@ def test_c(): ...
     }
     with pytest.raises(AssertionError, match="literal strings"):
         list(_of_module(ast.parse("@pytest.mark.invariant(NAME)\ndef test_d(): ..."), "t.py"))
+
+
+if __name__ == "__main__":
+    for invariant, test in sorted(marked()):
+        sys.stdout.write(f"{invariant}\t{test}\n")
