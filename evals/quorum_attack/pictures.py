@@ -83,6 +83,7 @@ def trade_off(data: QuorumAttackData, *, identity: str, title: str) -> Markup:
     attack = next((row.name for row in data.sets if (row.kind, row.part) == ("attack", part)), "")
     passed = {row.cosine_ppm: row.share.estimate for row in _rows(data, "passing", attack, part)}
     marks = _grid(frame := _Frame(0.0, 1.0), "merged")
+    marks.append(words("share of attacks that pass", x=_LEFT, y=_TOP - 6, fill=INK, font_size=12))
     labels, spoken = [], []
     for place, honest in enumerate(row.name for row in data.sets if row.kind == "honest"):
         colour, dash = _STYLES[(2 + 2 * place) % len(_STYLES)][0], _DASHES[place % len(_DASHES)]
