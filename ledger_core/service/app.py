@@ -90,9 +90,8 @@ def create_app(config: ServiceConfig) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for module in _ROUTERS:
-        app.include_router(module.routes)
     routes = [route for module in _ROUTERS for route in module.routes.routes if isinstance(route, APIRoute)]
+    app.router.routes.extend(routes)  # one list and not ten included routers: each request looks through it
     _document(app, routes)
     _answer_errors(app, metrics)
     app.add_middleware(_Door, metrics=metrics, limit=config.limits.in_flight)

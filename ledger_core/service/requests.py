@@ -8,7 +8,7 @@ nothing else. No record has a field for trust; one that comes is refused by its 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -53,17 +53,20 @@ class Body(BaseModel):
         return request
 
 
+def _pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(members)
+    if len(made) != len(members):
+        keys = [key for key, _ in members]
+        raise invalid(next(key for key in keys if keys.count(key) > 1), "stands twice in one object")
+    return made
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_pairs)
+
+
 def _refuse_duplicates(data: bytes) -> None:
     """A key that stands twice means one thing to us and may mean another to whoever looks at the request before us."""
-
-    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(members)
-        if len(made) != len(members):
-            keys = [key for key, _ in members]
-            raise invalid(next(key for key in keys if keys.count(key) > 1), "stands twice in one object")
-        return made
-
-    json.loads(data, object_pairs_hook=pairs)
+    _DECODER.decode(data.decode())
 
 
 class Maker(BaseModel):
@@ -307,6 +310,3 @@ class TokenRequest(Body):
         None
     )
     role: ServiceRole
-
-
-BodyT = TypeVar("BodyT", bound=Body)
