@@ -84,10 +84,12 @@ class Ledger:
 
     def _audit(self) -> None:
         """Stratum 1: of the heads of a seal's audit chain the worst decides."""
-        audits = self.live("replay.audited")
+        by_seal: dict[str, dict[str, Any]] = defaultdict(dict)
+        for key, audit in self.live("replay.audited").items():
+            by_seal[audit["seal"]][key] = audit
         suspended, verified = set(), set()
         for seal, body in self.of("seal.minted").items():
-            mine = {key: audit for key, audit in audits.items() if audit["seal"] == seal}
+            mine = by_seal.get(seal, {})
             named = {audit["predecessor"] for audit in mine.values()}
             heads = {key: audit for key, audit in mine.items() if key not in named}
             worst = min((audit["outcome"] for audit in heads.values()), key=HARM.index, default=None)

@@ -84,7 +84,7 @@ def _warn_of_content(settings: Settings, findings: Sequence[_Finding]) -> None:
 
 
 _WAY_OUT = {
-    "ledger-missing": "restore its folder from a backup; if it was removed on purpose, remove its checkpoints and tables too",
+    "ledger-missing": "restore it from a backup, or name its --store; if it was removed on purpose, remove its checkpoints",
     "truncated": "restore the newest backup that verifies with the anchor",
     "forked": "restore a backup that verifies with the anchor; find out who wrote the file",
     "signature": "ask who made the file for one that is signed by the key you trust",

@@ -41,7 +41,7 @@ def agree(statements, policy):
     }
 
 
-@pytest.mark.invariant("§2.3", "§2.4")
+@pytest.mark.invariant("§2.2", "§2.3", "§2.4", "§2.5", "REPLAY-01")
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(stories(), st.sampled_from(POLICIES))
 def test_two_implementations_agree_to_the_bit(story, policy):

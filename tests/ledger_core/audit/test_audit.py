@@ -77,6 +77,7 @@ class TestSoundLedgers:
         assert main([str(copy)]) == 0
 
 
+@pytest.mark.invariant("§2.6")
 class TestTampering:
     """Whatever is wrong, both implementations say the same about it."""
 

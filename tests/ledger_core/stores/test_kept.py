@@ -86,6 +86,7 @@ def kind_and_place(ledger: Ledger, *kept: Kept) -> tuple[str, str, int | None]:
     return found.kind.value, found.family, found.offset
 
 
+@pytest.mark.invariant("§2.6")
 class TestAnAnchor:
     def test_an_honest_ledger_agrees_with_it_also_after_it_grew(self, ledger, anchor):
         for text in ("one", "two", "three"):
@@ -240,6 +241,7 @@ class TestSignatures:
         assert read_notes(anchor).scopes == (NOTHING,)
 
 
+@pytest.mark.invariant("§2.6")
 class TestProofs:
     @pytest.fixture
     def trees(self, ledger, anchor) -> LedgerTrees:
