@@ -316,3 +316,16 @@ def test_it_is_restored_encrypted_where_the_place_has_keys(home, exported, tmp_p
     assert all(name.endswith(".enc") for name in blobs)
     with Ledger.existing(place, SCOPE, now=NOW) as ledger:
         assert verify(ledger).first_divergence is None
+
+
+@pytest.mark.invariant("EVID-09")
+def test_an_export_from_before_an_erasure_does_not_bring_the_content_back(exported, tmp_path):
+    """The folder of keys outlives every home: what it saw destroyed, no older file may store again."""
+    place = Place(tmp_path / "there", keys=tmp_path / "keys")
+    restore(exported, place)
+    with Ledger.existing(place, SCOPE, now=NOW) as ledger:
+        ref = next(ref for event in ledger.events() for ref in content_refs(event.statement))
+        ledger.blobs.erase(ref.digest)
+    with pytest.raises(BlobError, match=f"{ref.digest} was erased on purpose"):
+        restore(exported, Place(tmp_path / "again", keys=tmp_path / "keys"))
+    assert files_below(tmp_path / "again") == []
