@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from attribution.foils import claim_foils, exchanged_entity, matched_swap
 from attribution.trajectory import (
     TEMPLATE as FOREIGN_TEMPLATE,
 )
@@ -18,6 +17,7 @@ from attribution.trajectory import (
     Wording,
     exact_trajectories,
     foreign_trajectory,
+    wording_of_texts,
 )
 from evals.prompts import TEMPLATE as NOTES_TEMPLATE
 from evals.scenarios import decode_scenario
@@ -120,24 +120,16 @@ def _wording(at: Workspace, scope: Scope, entries: dict[str, dict[str, Any]]) ->
     """Foils and swaps: the scenario's own where there is one, else made from the text."""
     if scope.tenant_namespace == EVALUATION_TENANT:
         return _scenario_wording(at, scope)
-    records: dict[str, list[str]] = {}
-    for row in entries.values():
-        records.setdefault(row["record"], []).append(row["text"])
-    present = {record: " ".join(texts) for record, texts in records.items()}
-    foils = {
-        key: tuple(foil.text for foil in claim_foils(row["text"], present[row["record"]]))
-        for key, row in entries.items()
-        if row["generation"] is not None
-    }
-    values: dict[str, dict[str, str]] = {}
-    for row in entries.values():
-        exchanged = exchanged_entity(row["text"], present[row["record"]]) if row["generation"] is not None else None
-        if exchanged is not None:
-            values.setdefault(row["record"], {})[exchanged[0]] = exchanged[1]
-    swaps = {key: matched_swap(row["text"], values.get(row["record"])) for key, row in entries.items()}
+    texts: dict[str, dict[str, str]] = {}
+    claims: dict[str, list[str]] = {}
+    for key, row in entries.items():
+        texts.setdefault(row["record"], {})[key] = row["text"]
+        if row["generation"] is not None:
+            claims.setdefault(row["record"], []).append(key)
+    found = [wording_of_texts(words, claims.get(record, ())) for record, words in texts.items()]
     return Wording(
-        foils={key: found for key, found in foils.items() if found},
-        swaps={key: text for key, text in swaps.items() if text is not None},
+        foils={key: foils for one in found for key, foils in one.foils.items()},
+        swaps={key: swap for one in found for key, swap in one.swaps.items()},
     )
 
 
