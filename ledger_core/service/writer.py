@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -48,13 +48,6 @@ class _Append:
 class _Call(Generic[T]):
     function: Callable[[], T]
     done: asyncio.Future[T]
-
-
-@dataclass(slots=True)
-class _Settled:
-    """What a batch came to, for each of its jobs in order: a value, or an exception."""
-
-    values: list[Any] = field(default_factory=list)
 
 
 class Writer:
@@ -111,33 +104,38 @@ class Writer:
             batch = [await self._queue.get()]
             while len(batch) < GROUP_LIMIT and not self._queue.empty():
                 batch.append(self._queue.get_nowait())
-            settled = await loop.run_in_executor(self._thread, self._work, batch)
-            for job, value in zip(batch, settled.values, strict=True):
+            try:
+                values = await loop.run_in_executor(self._thread, self._work, batch)
+            except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever because of it
+                values = [error] * len(batch)
+            for job, value in zip(batch, values, strict=True):
                 _settle(job.done, value)
                 self._queue.task_done()
 
-    def _work(self, batch: Sequence[_Append | _Call[Any]]) -> _Settled:
-        """In the writer's thread: appends next to each other share a commit, a call stands alone."""
-        settled = _Settled()
+    def _work(self, batch: Sequence[_Append | _Call[Any]]) -> list[Any]:
+        """A value or an exception for each job; in the writer's thread: appends side by side share a commit."""
+        values: list[Any] = []
         waiting: list[_Append] = []
         for job in batch:
             if isinstance(job, _Append):
                 waiting.append(job)
                 continue
-            settled.values += self._commit(waiting)
+            values += self._commit(waiting)
             waiting = []
-            settled.values.append(_attempt(job.function))
-        settled.values += self._commit(waiting)
-        return settled
+            values.append(_attempt(job.function))
+        return values + self._commit(waiting)
 
     def _commit(self, jobs: Sequence[_Append]) -> list[Any]:
         if not jobs:
             return []
         self._metrics.group_size.observe(len(jobs))
-        outcomes = _attempt(lambda: append_groups(self._store, [job.group for job in jobs]))
-        if isinstance(outcomes, BaseException):
-            return [outcomes] * len(jobs)
-        return [one if isinstance(one, LedgerError) else _attempt(partial(self._read_back, one)) for one in outcomes]
+        results = _attempt(lambda: append_groups(self._store, [job.group for job in jobs]))
+        if isinstance(results, BaseException):
+            return [results] * len(jobs)
+        return [
+            one if isinstance(one, LedgerError) else _attempt(partial(self._read_back, one))
+            for one, _ in zip(results, jobs, strict=True)
+        ]
 
     def _read_back(self, outcomes: Sequence[Outcome]) -> tuple[Acknowledged, ...]:
         return tuple(stands(self._store, one.event_id, fresh=isinstance(one, Fresh)) for one in outcomes)

@@ -208,3 +208,14 @@ def test_a_full_queue_says_so(ledger, store, monkeypatch):
 
     run(store, work)
     assert ledger.count() == 3
+
+
+def test_whatever_breaks_nobody_waits_for_ever(ledger, store):
+    async def work(writer):
+        groups, store.append_groups = store.append_groups, lambda _: ()
+        with pytest.raises(ValueError, match="zip"):
+            await writer.append([note(ledger, b"n", 0)], BY)
+        store.append_groups = groups
+        return await writer.append([note(ledger, b"n", 0)], BY)
+
+    assert run(store, work)[0].fresh
