@@ -41,9 +41,6 @@ from ledger_core.stores.walked import Walked
 
 __all__ = ["Divergence", "DivergenceKind", "ReceiptCheck", "VerificationReport", "verify"]
 
-_CONCLUDING = frozenset({"verdict.filed", "cascade.fired", "cascade.refused", "reputation.adjusted"})
-"""Kinds without which there is no conclusion to compare."""
-
 ReceiptCheck = Callable[[Iterable[Statement], PolicyOf], Sequence[ReceiptMismatch]]
 """Compares the evidence log's receipts of conclusions with those that the fold gives."""
 
@@ -88,11 +85,11 @@ def verify(
     divergence = None
     try:
         walk.control()
-        walk.evidence()
+        walk.evidence(check or partial(check_receipts, fetch=ledger.statement))
         walk.kept()
         walk.index()
         walk.content()
-        walk.conclusions(check)
+        walk.conclusions()
     except _DivergedError as found:
         divergence = found.divergence
     return VerificationReport(
@@ -135,6 +132,8 @@ class _Walk:
         self._epoch = ""
         self.heads: dict[LogFamily, str] = {}
         self.events = 0
+        self._mismatches: Sequence[ReceiptMismatch] = ()
+        self._incomparable: LedgerError | None = None
 
     @property
     def blobs(self) -> int:
@@ -154,12 +153,29 @@ class _Walk:
             _diverge(DivergenceKind.GENESIS, "control", first.offset, first.event_id, detail)
         self._genesis = first
         self._epoch = log.epoch_id(statement.scope, statement.body.shard_count, statement.body.partition_seed)
-        self._family("control")
+        for _ in self._family("control"):
+            pass
 
-    def evidence(self) -> None:
-        self._family("evidence")
+    def evidence(self, check: ReceiptCheck) -> None:
+        """Walk the evidence log while ``check`` recomputes its conclusions, so that nothing is decoded twice for it."""
+        walk = self._family("evidence")
+        try:
+            self._mismatches = check(walk, self._policy_of)
+        except LedgerError as error:
+            self._incomparable = error
+        for _ in walk:
+            pass
 
-    def _family(self, family: LogFamily) -> None:
+    def _policy_of(self, verdict: EventId) -> Policy:
+        """The policy that was in force when ``verdict`` was filed."""
+        filed = self._walked.event(verdict)
+        in_force = None if filed is None else self._walked.event(str(filed.receipt.policy_head))
+        if in_force is None or not isinstance(in_force.statement, PolicyActivated):
+            raise PolicyError(f"verdict {verdict} was filed while no policy was in force")
+        return in_force.statement.body.policy
+
+    def _family(self, family: LogFamily) -> Iterator[Statement]:
+        """The statements of ``family``, each after it passed; at the end, the end of the log."""
         assert self._genesis is not None, "the control log is walked first"
         # The id is recomputed: the stored one is what is being checked.
         genesis_id = digests.domain_hex(Prefix.ACCEPTED_EVENT, self._genesis.encoded)
@@ -167,6 +183,7 @@ class _Walk:
         for event in self._read(family, 0):
             self._step(family, link, event)
             self.events += 1
+            yield event.statement
         self.heads[family] = link.chain
         try:
             recorded, count = self._ledger.head(family), self._ledger.count(family)
@@ -268,24 +285,12 @@ class _Walk:
         if found is not None:
             raise _DivergedError(found)
 
-    def conclusions(self, check: ReceiptCheck | None) -> None:
-        """Receipts of conclusions, under the policy that was in force when each verdict was filed."""
-        if self._walked.kinds_seen.isdisjoint(_CONCLUDING):
-            return
-
-        def policy_of(verdict: EventId) -> Policy:
-            filed = self._walked.event(verdict)
-            in_force = None if filed is None else self._walked.event(str(filed.receipt.policy_head))
-            if in_force is None or not isinstance(in_force.statement, PolicyActivated):
-                raise PolicyError(f"verdict {verdict} was filed while no policy was in force")
-            return in_force.statement.body.policy
-
-        try:
-            compare = check or partial(check_receipts, fetch=self._ledger.statement)
-            mismatches = compare((event.statement for event in self._ledger.events("evidence")), policy_of)
-        except LedgerError as error:
-            _diverge(DivergenceKind.FOLD, "evidence", None, None, f"conclusions cannot be recomputed: {error}")
-        for mismatch in mismatches:
+    def conclusions(self) -> None:
+        """What came of recomputing the receipts of conclusions."""
+        if self._incomparable is not None:
+            detail = f"conclusions cannot be recomputed: {self._incomparable}"
+            _diverge(DivergenceKind.FOLD, "evidence", None, None, detail)
+        for mismatch in self._mismatches:
             verdict = None if mismatch.verdict is None else self._walked.event(mismatch.verdict)
             _diverge(
                 DivergenceKind.FOLD,

@@ -26,7 +26,6 @@ class Walked:
     """The store's event of an id."""
     control: list[StoredEvent] = field(default_factory=list)
     """The control log, which is short."""
-    kinds_seen: set[str] = field(default_factory=set)
     _kinds: dict[bytes, str] = field(default_factory=dict)
     _current: dict[bytes, bytes] = field(default_factory=dict)
     """Source fact -> latest event about it."""
@@ -71,6 +70,5 @@ class Walked:
         self._kinds[key] = kind
         self._current[bytes.fromhex(statement.source_fact_id)] = key
         self._last[event.family] = Tail(event.offset, event.chain, event.receipt.recorded_at)
-        self.kinds_seen.add(kind)
         if event.family == "control":
             self.control.append(event)
