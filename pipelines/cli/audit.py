@@ -48,7 +48,7 @@ def _document(seen: Snapshot, found: Account) -> dict[str, Any]:
         "tenant": seen.scope.tenant_namespace,
         "project": seen.scope.project_namespace,
         "head": seen.head,
-        "policy": seen.policy.digest(),
+        "policy": {"event_id": seen.policy_event, "digest": seen.policy.digest()},
         "entry": found.entry,
         "kind": state.kind,
         "tier": state.tier,
@@ -78,7 +78,7 @@ def _lines(seen: Snapshot, found: Account) -> Iterator[str]:
     )
     yield f"entry   {found.entry} {state.kind} {' '.join(marks)}".rstrip()
     yield f"head    {seen.head}"
-    yield f"policy  {seen.policy.digest()}"
+    yield f"policy  {seen.policy_event} (digest {seen.policy.digest()})"
     yield f"tier    {state.tier}: {printable(found.tier_reason)}"
     if state.cluster is not None:
         yield f"origin  {printable(state.cluster)}, family {state.family}"

@@ -13,6 +13,7 @@ from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.errors import BlobError
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import Scope, Statement
+from ledger_core.kernel.statements.control import PolicyActivated
 from ledger_core.kernel.statements.entries import EntryGiven
 from ledger_core.kernel.types import EventId
 from pipelines.cli.ledgers import existing_scope, reading
@@ -35,6 +36,8 @@ class Snapshot:
     head: str
     statements: tuple[Statement, ...]
     policy: Policy
+    policy_event: str
+    """Event id of the statement that put it in force."""
     read: Callable[[ContentRef], bytes]
 
     def text(self, ref: ContentRef) -> str | None:
@@ -64,10 +67,16 @@ def snapshot(settings: Settings, *, effective: str | None = None, recorded: str 
     scope = existing_scope(settings)
     with reading(settings.place, scope) as ledger:
         found = read_as_of(ledger, effective=effective, recorded=recorded)
+        policies = {
+            event.statement.body.policy.digest(): event.event_id
+            for event in ledger.events("control")
+            if isinstance(event.statement, PolicyActivated)
+        }
         yield Snapshot(
             scope=scope,
             head=found.head,
             statements=found.reading.statements,
             policy=found.reading.policy,
+            policy_event=policies[found.reading.policy.digest()],
             read=ledger.read_blob,
         )

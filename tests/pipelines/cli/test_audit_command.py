@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ledger_core.belief.policies import SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME
+from ledger_core.belief.policies import SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME, STRICT_CLUSTERS
 from ledger_core.harness.verdicts import file_verdict
 from ledger_core.kernel.statements import FAMILIES
 from ledger_core.kernel.types import U
@@ -63,7 +63,9 @@ def test_the_printed_arithmetic_gives_the_belief(veritas: Veritas, quarrel: Stor
 @pytest.mark.parametrize("name", ENTRIES)
 def test_every_id_that_is_printed_is_an_event_of_the_ledger(veritas: Veritas, home: Path, quarrel: Story, name: str):
     done = veritas("audit", quarrel.id(name), *STORY)
-    beside = {line.split()[1] for line in done.out.splitlines() if line.startswith(("head ", "policy "))}
+    assert f"\npolicy  {quarrel.id('strict')} (digest {STRICT_CLUSTERS.digest()})\n" in done.out
+    head = next(line.split()[1] for line in done.out.splitlines() if line.startswith("head "))
+    beside = {head, STRICT_CLUSTERS.digest()}
     assert set(re.findall(r"\b[0-9a-f]{64}\b", done.out)) - beside <= events_of(home)
 
 
