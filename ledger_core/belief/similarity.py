@@ -28,7 +28,7 @@ from ledger_core.kernel.types import PPM
 SHINGLE: Final = 5
 """Characters of a shingle."""
 
-MAX_CHARACTERS: Final = 1_000_000
+MAX_CHARACTERS: Final = 200_000
 """Texts beyond this are not compared: an origin must not decide how much memory a verdict takes."""
 
 ECHO_WINDOW: Final = 2
@@ -68,18 +68,17 @@ class Wording:
 
 def wording_of(content: bytes) -> Wording | None:
     """What ``content`` says; None where it is not UTF-8 text or longer than :data:`MAX_CHARACTERS`."""
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
+    document = _json(content)
+    text = _said(content, document)
+    if text is None or len(text) > MAX_CHARACTERS:
         return None
-    if len(text) > MAX_CHARACTERS:
-        return None
-    try:
-        value = jcs.parse(content)
-    except JcsProfileError:
-        return Wording(readable(text), None)
-    said = "\n".join(_spoken(value))
-    return Wording(readable(said), jcs.encode(value) if isinstance(value, dict | list) else None)
+    structured = document is not None and isinstance(document.value, dict | list)
+    return Wording(text, document.canonical if document and structured else None)
+
+
+def said_in(content: bytes) -> str | None:
+    """The readable text of ``content``, however long: keys and values where it is JSON; None where it is not UTF-8."""
+    return _said(content, _json(content))
 
 
 def readable(text: str) -> str:
@@ -113,7 +112,7 @@ def containment_ppm(part: Wording, text: str) -> int:
     A stretch is :data:`ECHO_WINDOW` lengths of ``part``. One pass over ``text``.
     """
     wanted = part.shingles
-    if not wanted or wanted.isdisjoint(shingles(text)):
+    if not wanted:
         return 0
     reach = ECHO_WINDOW * len(part.text)
     held: Counter[str] = Counter()
@@ -148,6 +147,32 @@ def cosine_ppm(first: Sequence[float], second: Sequence[float]) -> int:
 
 
 _CONTROLS: Final = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)], " ")
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A JSON document of the guarded RFC 8785 profile."""
+
+    value: jcs.Json
+    canonical: bytes
+
+
+def _json(content: bytes) -> _Document | None:
+    """The document that ``content`` is; None for anything else, numbers without canonical bytes included."""
+    try:
+        value = jcs.parse(content)
+        return _Document(value, jcs.encode(value))
+    except JcsProfileError:
+        return None
+
+
+def _said(content: bytes, document: _Document | None) -> str | None:
+    if document is not None:
+        return readable("\n".join(_spoken(document.value)))
+    try:
+        return readable(content.decode())
+    except UnicodeDecodeError:
+        return None
 
 
 def _without_marks(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from ledger_core.belief.similarity import Wording, containment_ppm, cosine_ppm, wording_of
+from ledger_core.belief.similarity import Wording, containment_ppm, cosine_ppm, said_in, wording_of
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.errors import PolicyError
 from ledger_core.kernel.policy import Policy
@@ -31,7 +31,7 @@ NO_EMBEDDER: Final = (
     "verdict desk an `embedder`, or activate a policy whose cosine_ppm is 1000000"
 )
 
-_KEPT_WORDINGS: Final = 128
+_KEPT_TEXTS: Final = 32
 _KEPT_VECTORS: Final = 1024
 _LEAST_MASKED: Final = 20
 """Characters from which a target's text is taken out of agent text; a shorter one could only tear it apart."""
@@ -50,7 +50,8 @@ class EvidenceReader:
         """Seal -> its arguments' place in ``_written``."""
         self._written: list[ContentRef] = []
         """What the agent wrote, in log order."""
-        self.read = lru_cache(_KEPT_WORDINGS)(self._read)
+        self._wording = lru_cache(_KEPT_TEXTS)(self._read_wording)
+        self._text = lru_cache(_KEPT_TEXTS)(self._read_text)
         self.vector = lru_cache(_KEPT_VECTORS)(self._vector)
 
     def take_in(self, statement: Statement) -> None:
@@ -79,20 +80,32 @@ class EvidenceReader:
 
     def wording(self, entry: EventId) -> Wording | None:
         """What ``entry`` says; raises :class:`BlobError` where its content is missing or damaged."""
-        return self.read(self._content[entry])
+        return self._wording(self._content[entry])
 
-    def written_until(self, entry: EventId) -> Iterator[Wording]:
-        """What the agent wrote up to the call that ``entry`` was sealed from, that call's arguments first."""
+    def written_until(self, entry: EventId) -> Iterator[str]:
+        """What the agent wrote up to the call that ``entry`` was sealed from, that call's arguments first.
+
+        Of any length: what comes back may be a part of it.
+        """
         last = self._seal_place[self._seal_of[entry]]
         for place in range(last, -1, -1):
-            said = self.read(self._written[place])
-            if said is not None:
-                yield said
+            text = self._text(self._written[place])
+            if text:
+                yield text
 
-    def _read(self, content: ContentRef) -> Wording | None:
+    def _read_wording(self, content: ContentRef) -> Wording | None:
+        data = self._bytes(content)
+        return None if data is None else wording_of(data)
+
+    def _read_text(self, content: ContentRef) -> str | None:
+        data = self._bytes(content)
+        return None if data is None else said_in(data)
+
+    def _bytes(self, content: ContentRef) -> bytes | None:
+        """None where the content was erased; raises :class:`BlobError` where it is missing or damaged."""
         if self._ledger.blob_status(content) is BlobStatus.ERASED:
             return None
-        return wording_of(self._ledger.read_blob(content))
+        return self._ledger.read_blob(content)
 
     def _vector(self, text: str) -> tuple[float, ...]:
         if self._embedder is None:
@@ -140,7 +153,7 @@ class PairEvidence:
         masked = target.text if target is not None and len(target.text) >= _LEAST_MASKED else None
         for written in self._reader.written_until(entry):
             # A break that no readable text holds, so that no shingle spans it.
-            text = written.text if masked is None else written.text.replace(masked, "\n")
+            text = written if masked is None else written.replace(masked, "\n")
             if containment_ppm(said, text) >= self._policy.echo_containment_ppm:
                 return True
         return False

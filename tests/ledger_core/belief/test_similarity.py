@@ -110,6 +110,9 @@ class TestWording:
 
     def test_what_is_no_strict_json_is_text_as_it_stands(self):
         assert wording_of(b'{"a":1,"a":2}') == Wording('{"a":1,"a":2}', None)
+        assert wording_of(b'{"a":1e16}') == Wording('{"a":1e16}', None)
+        assert wording_of(b'{"a":12345678901234567890}') == Wording('{"a":12345678901234567890}', None)
+        assert wording_of(b"[" * 100_000) == Wording("[" * 100_000, None)
 
     def test_what_cannot_be_compared_has_no_wording(self):
         assert wording_of(b"\xff\xfe") is None

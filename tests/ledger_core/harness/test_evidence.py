@@ -8,7 +8,7 @@ import pytest
 from ledger_core.belief import fold
 from ledger_core.belief.policies import CALIBRATED, SEED_V4, SEED_V4_NAME
 from ledger_core.belief.receipts import check_receipts
-from ledger_core.belief.similarity import readable, wording_of
+from ledger_core.belief.similarity import MAX_CHARACTERS, readable, wording_of
 from ledger_core.harness.verdicts import VerdictDesk, file_verdict
 from ledger_core.kernel.content import TEXT
 from ledger_core.kernel.errors import BlobError, PolicyError
@@ -180,6 +180,13 @@ class TestEchoes:
         case.file(echo, case.book.seal("two.example", UNRELATED))
         assert case.assessed()[0].echoes == (echo,)
         assert not case.retracted()
+
+    def test_a_part_of_something_too_long_to_be_compared_is_an_echo(self, case):
+        pasted = "Here is everything that I know about this. " * (MAX_CHARACTERS // 40) + LIE
+        case.book.seal("paste.example", "created", effect="mutating", args=case.book.ref(pasted))
+        echo = case.book.seal("paste.example", LIE)
+        case.file(case.book.seal("two.example", UNRELATED), echo)
+        assert case.assessed()[0].echoes == (echo,)
 
     def test_what_the_agent_said_afterwards_makes_no_echo(self, case):
         one = case.book.seal("one.example", LIE)
