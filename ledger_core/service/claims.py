@@ -28,7 +28,7 @@ def check_claims(room: Room, statements: Sequence[Statement]) -> None:
     would take them for derived.
 
     Raises:
-        Problem: the content is not the range's, the range lies outside the response, or the response is gone.
+        Problem: the content is not the range's, the range is none that the recorder cut, or the response is gone.
     """
     own = {each.event_id: each for each in statements if isinstance(each, GenerationRecorded)}
     said: dict[str, bytes] = {}
@@ -39,11 +39,19 @@ def check_claims(room: Room, statements: Sequence[Statement]) -> None:
         generation = None if body.generation is None else _generation(room, body.generation, own)
         if generation is None or body.span is None:
             continue  # a conjecture, or a reference that the log will refuse
+        if not any(
+            (cut.byte_start, cut.byte_stop) == (body.span.start, body.span.stop) for cut in generation.body.claims
+        ):
+            raise invalid(
+                "body.span",
+                f"bytes {body.span.start} to {body.span.stop} are none of the claims that generation"
+                f" {generation.event_id} was recorded with; half a sentence may say the opposite",
+            )
         if generation.event_id not in said:
             said[generation.event_id] = _response(room, generation)
         words = said[generation.event_id][body.span.start : body.span.stop]
         there = content_ref(words, body.content.media_type)
-        if len(words) != body.span.stop - body.span.start or there.digest != body.content.digest:
+        if there.digest != body.content.digest:
             raise invalid(
                 "body.content",
                 f"bytes {body.span.start} to {body.span.stop} of generation {generation.event_id} are content"

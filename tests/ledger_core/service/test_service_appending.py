@@ -10,7 +10,7 @@ from ledger_core.kernel.statements import decode_statement
 from ledger_core.service import calls
 from ledger_core.service.remote import call_of
 from ledger_core.signing import SignedNote, check_receipt
-from tests.ledger_core.service.drafts import entry, put, seal, sealed, verdict
+from tests.ledger_core.service.drafts import entry, generation_of, put, seal, sealed, verdict
 from tests.ledger_core.service.served import NOW
 from tests.ledger_core.story import SCOPE, Story
 
@@ -276,17 +276,19 @@ class TestClaims:
 
     @pytest.mark.invariant("§2.1", "§2.2")
     @pytest.mark.parametrize(
-        ("text", "span"),
+        ("text", "span", "field"),
         [
-            (b"It is 310 m.", {"start": 0, "stop": 12}),
-            (b"It is 330 m.", {"start": 1, "stop": 13}),
-            (b"Or so.", {"start": 13, "stop": 90}),
-            (b"It is 330 m. Or so. Believe me.", {"start": 0, "stop": 31}),
+            (b"It is 310 m.", {"start": 0, "stop": 12}, "body.content"),
+            (b"It is 330 m. Or so.", {"start": 0, "stop": 12}, "body.content"),
+            (b"is 330 m.", {"start": 3, "stop": 12}, "body.span"),
+            (b"Or so.", {"start": 13, "stop": 19}, "body.span"),
+            (b"It is 330 m. Or so. Believe me.", {"start": 0, "stop": 31}, "body.span"),
         ],
     )
-    def test_other_words_under_its_name_are_not(self, service, scope, recorded, text, span):
+    def test_other_words_under_its_name_are_not(self, service, scope, recorded, text, span, field):
+        """Nor are its own words cut where the recorder did not cut them: half a sentence may say the opposite."""
         before = len(statements(service, scope))
-        assert problem(self.claim(service, scope, recorded, text, span), 422, "invalid")["field"] == "body.content"
+        assert problem(self.claim(service, scope, recorded, text, span), 422, "invalid")["field"] == field
         assert len(statements(service, scope)) == before
 
     def test_a_claim_of_a_generation_that_is_nowhere_is_an_unknown_reference(self, service, scope):
@@ -328,3 +330,58 @@ class TestVerdicts:
     def test_a_verdict_on_what_is_nowhere_is_an_unknown_reference(self, service, scope):
         http = service.as_role("verifier", scope)
         problem(http.post("/verdict", json=verdict("ab" * 32, "cd" * 32)), 422, "unknown-reference")
+
+
+@pytest.mark.invariant("§2.1")
+class TestAttacksOfAnAgent:
+    """Whole, well-formed requests with an agent's token: refused, and the log does not grow by anything."""
+
+    @pytest.fixture
+    def scene(self, service, scope):
+        sealer = service.as_role("sealer", scope)
+        args, result = put(sealer, b"{}", "application/json"), put(sealer, b"330 m")
+        minted = sealer.post("/seal", json=seal(args, result)).json()["events"]
+        other = sealed(sealer, "310 m", step=2, host="beta.example")
+        return args, result, minted[0]["event_id"], minted[1]["event_id"], other
+
+    def test_sealing_recording_judging_measuring_and_operating(self, service, scope, scene):
+        args, result, seal_id, target, candidate = scene
+        agent = service.as_role("agent", scope)
+        head = agent.get("/head").json()
+        before = statements(service, scope)
+        attempts = {
+            "/seal": seal(args, result, step=9),
+            "/generation": generation_of(result),
+            "/verdict": verdict(target, candidate),
+            "/contradiction": verdict(target, candidate),
+            f"/replay-audit/{seal_id}": {"fetched": {"content": result, "fetched_at": NOW}},
+            "/policy": {
+                "expected_head": head["evidence"],
+                "name": "mine",
+                "policy": head["policy"]["policy"] | {"quorum": 1},
+                "predecessor": head["policy"]["event_id"],
+            },
+            "/erasure": {"expected_head": head["evidence"], "content_digest": result["digest"], "reason": "legal"},
+            "/checkpoint": {"expected_head": head["evidence"]},
+            "/token": {"role": "sealer"},
+        }
+        for path, body in attempts.items():
+            problem(agent.post(path, json=body), 403, "forbidden")
+        assert statements(service, scope) == before
+        assert agent.get("/head").json() == head
+
+    def test_a_claim_raises_no_belief_by_what_it_declares(self, service, scope, scene):
+        """Through parents, without any, or about itself: a claim without a recorded generation is a conjecture."""
+        _, _, _, target, candidate = scene
+        agent, reader = service.as_role("agent", scope), service.as_role("auditor", scope)
+        before = [reader.get(f"/entry/{one}").json()["belief"] for one in (target, candidate)]
+        beliefs = set()
+        for key, parents in enumerate(([], [target], [target, candidate])):
+            declared = [{"entry": one, "ppm": 1_000_000} for one in sorted(parents)]
+            request = entry(put(agent, b"330 m"), key=str(key), kind="entry.derived", parents=declared)
+            made = agent.post("/entry", json=request).json()["events"][0]["event_id"]
+            report = reader.get(f"/entry/{made}").json()
+            assert report["tier"] == "conjecture"
+            beliefs.add(report["belief"])
+        assert beliefs == {250_000_000}
+        assert [reader.get(f"/entry/{one}").json()["belief"] for one in (target, candidate)] == before
