@@ -20,6 +20,7 @@ from ledger_core.belief.index import Claim, Entry, LedgerIndex, live, origin_of
 from ledger_core.belief.policies import check_policy
 from ledger_core.belief.quorum import retractions, testimony_of
 from ledger_core.belief.reputation import ReputationKey, in_good_standing, reputation_key, reputations
+from ledger_core.belief.slim import slim
 from ledger_core.belief.state import BeliefState, EntryState, Hyperedge
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import Statement
@@ -45,6 +46,8 @@ class Projection:
         check_policy(policy)
         self.policy = policy
         self._index = LedgerIndex()
+        self._texts: dict[str, str] = {}
+        """Every id once, however often it is referred to."""
         self._judgements = _Judgements()
         self._index.measurements = self._judgements.measurements
         self._graph = _Graph()
@@ -66,7 +69,7 @@ class Projection:
         """Take in ``statements``; those that are known already change nothing."""
         reached = _Reached()
         for statement in statements:
-            self._take(statement, reached)
+            self._take(slim(statement, self._shared), reached)
         self._place(reached.nodes)
         reached.judged |= self._note_origins(reached.observations)
         entries = [node for node in reached.nodes if node in self._index.entries]
@@ -76,6 +79,9 @@ class Projection:
         self._attenuate(changed)
         for key in changed:
             self._states.pop(key, None)
+
+    def _shared(self, text: str) -> str:
+        return self._texts.setdefault(text, text)
 
     def _take(self, statement: Statement, reached: _Reached) -> None:
         index, key = self._index, statement.event_id
