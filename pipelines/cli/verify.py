@@ -101,6 +101,8 @@ class _Finding:
     scope: Scope
     report: VerificationReport | None
     control_events: int
+    pinned: int
+    """Evidence events that a checkpoint pins; what lies after them could be cut off unseen."""
     refusal: StoreError | None
     """Why it was not walked at all: another version, or no permission. That says nothing about what it holds."""
 
@@ -124,6 +126,7 @@ class _Finding:
             "control_head": report.control_head,
             "events": report.events,
             "control_events": self.control_events,
+            "pinned": self.pinned,
             "blobs": report.blobs,
             "erased": report.erased,
             "first_divergence": None if found is None else asdict(found),
@@ -153,6 +156,8 @@ class _Finding:
         typer.echo(f"  head          {report.head} ({report.events - self.control_events:,} events)")
         typer.echo(f"  control head  {report.control_head} ({self.control_events:,} events)")
         typer.echo(f"  blobs         {report.blobs:,} present, {report.erased:,} erased on purpose")
+        kept = f"pin the first {self.pinned:,} events" if self.pinned else "none; `veritas checkpoint` makes one"
+        typer.echo(f"  checkpoints   {kept}")
 
 
 def _kept(paths: Sequence[Path]) -> list[Kept]:
@@ -230,23 +235,25 @@ def _walk(place: Place, scope: Scope, kept: Sequence[Kept]) -> _Finding:
     own = note_file(place.home, scope)
     try:
         with reading(place, scope) as ledger:
-            report = verify(ledger, kept=[Kept(str(own), read_notes(own)), *kept])
+            everything = [Kept(str(own), read_notes(own)), *kept]
+            report = verify(ledger, kept=everything)
             control_events = 0 if report.control_head is None else ledger.count("control")
     except (LedgerVersionError, LedgerBusyError, StorageFullError) as error:
-        return _Finding(scope, None, 0, error)
+        return _Finding(scope, None, 0, 0, error)
     except NoteError as error:
         return _diverged(scope, DivergenceKind.CHECKPOINT, str(error))
     except StoreError as error:
         return _diverged(scope, DivergenceKind.UNREADABLE, str(error))
-    return _Finding(scope, report, control_events, None)
+    last = (each.book.latest(scope, "evidence") for each in everything)
+    pinned = max((signed.checkpoint.size for signed in last if signed is not None), default=0)
+    return _Finding(scope, report, control_events, pinned, None)
 
 
 def _diverged(scope: Scope, kind: DivergenceKind, detail: str) -> _Finding:
     from ledger_core.stores.verify import Divergence, VerificationReport
 
-    return _Finding(
-        scope, VerificationReport(None, None, 0, 0, 0, Divergence(kind, "control", None, None, detail)), 0, None
-    )
+    report = VerificationReport(None, None, 0, 0, 0, Divergence(kind, "control", None, None, detail))
+    return _Finding(scope, report, 0, 0, None)
 
 
 def _place(family: str, offset: int | None, event_id: str | None) -> str:

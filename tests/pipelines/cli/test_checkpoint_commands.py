@@ -95,6 +95,15 @@ class TestVerify:
         del story
         assert veritas("checkpoint", *STORY, "--anchor", anchor).code == 0
 
+    def test_how_far_the_log_is_pinned_is_said(self, veritas: Veritas, home, anchor, tmp_path):
+        assert "  checkpoints   pin the first 25 events\n" in veritas("verify").out
+        veritas("import", "chat", write_chat(tmp_path / "chat.jsonl", conversation(1)), *STORY)
+        found = veritas("verify", "--json").json["ledgers"][0]
+        assert (found["events"] - found["control_events"], found["pinned"]) == (29, 25)
+        note_file(home, SCOPE).unlink()
+        assert "  checkpoints   none; `veritas checkpoint` makes one\n" in veritas("verify").out
+        assert veritas("verify", "--json", "--anchor", anchor).json["ledgers"][0]["pinned"] == 25
+
     def test_a_log_that_was_cut_off(self, veritas: Veritas, home, anchor):
         _cut_off(home, 20)
         note_file(home, SCOPE).unlink()
