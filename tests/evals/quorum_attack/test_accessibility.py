@@ -22,11 +22,13 @@ def test_no_accessibility_rule_is_broken(tmp_path):
     from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import sync_playwright
 
+    embedder = WordCounts()
+    embedder.model = f"word-counts@{'0123456789abcdef' * 4}"
     data = study(
         [attack_set()],
         [attack_set("tales", count=6)],
         [honest_set()],
-        KeptEmbeddings(WordCounts()),
+        KeptEmbeddings(embedder),
         command="veritas quorum-attack lies.json --check tales.json --honest truths.jsonl --sample 2",
         sample=2,
     )
@@ -44,10 +46,9 @@ def test_no_accessibility_rule_is_broken(tmp_path):
         results = Axe().run(page, options=rules)
         narrow = browser.new_page(viewport={"width": 400, "height": 900}, java_script_enabled=False)
         narrow.goto(path.as_uri())
-        main = narrow.locator("main").bounding_box()
+        overflowing = narrow.locator("main").evaluate("main => main.scrollWidth - main.clientWidth")
         browser.close()
     assert requested == [path.as_uri()]
-    assert main is not None
-    assert main["width"] <= 400
+    assert overflowing <= 0
     broken = [(v["id"], v["nodes"][0]["html"][:200], len(v["nodes"])) for v in results.response["violations"]]
     assert broken == [], json.dumps(broken, indent=1)
