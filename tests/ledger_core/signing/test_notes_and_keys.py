@@ -147,6 +147,18 @@ def test_a_key_file_is_for_its_owner_alone(tmp_path):
         load_key(path)
 
 
+def test_of_two_processes_that_make_the_key_at_once_the_first_one_stands(tmp_path, monkeypatch):
+    path = tmp_path / "checkpoint.key"
+    first, generate = SigningKey.generate(), SigningKey.generate
+
+    def beaten(name):
+        first.save(path)
+        return generate(name)
+
+    monkeypatch.setattr(SigningKey, "generate", beaten)
+    assert open_key(path).verifier == first.verifier
+
+
 def test_two_new_keys_are_two_keys():
     assert SigningKey.generate().verifier != SigningKey.generate().verifier
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -357,6 +358,14 @@ class TestNoteFiles:
         assert book.keys == (KEY.verifier, OTHER.verifier)
         assert [each.checkpoint.size for each in book.checkpoints] == [6, 25, 7, 26]
         assert verify(ledger, kept=[read_kept(anchor)]).first_divergence is None
+
+    def test_writers_at_once_lose_no_note(self, anchor):
+        notes = [KEY.sign(f"{origin_of(SCOPE, 'evidence')}\n{size}\n{'A' * 43}=\n") for size in range(1, 17)]
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda note: add_notes(anchor, [note], KEY.verifier), notes))
+        book = read_notes(anchor)
+        assert sorted(each.checkpoint.size for each in book.checkpoints) == list(range(1, 17))
+        assert book.keys == (KEY.verifier,)
 
     @pytest.mark.parametrize(
         "change",
