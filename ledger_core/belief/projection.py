@@ -53,6 +53,7 @@ class Projection:
         self._graph = _Graph()
         self._dependences: dict[EventId, Dependence] = {}
         self._left: dict[EventId, int] = {}
+        self._built: BeliefState | None = None
         self._states: dict[EventId, EntryState] = {}
         """States that still hold, but for their place in the order."""
         self._observations_of: dict[EventId, list[EventId]] = defaultdict(list)
@@ -69,6 +70,7 @@ class Projection:
         """Take in ``statements``; those that are known already change nothing."""
         reached = _Reached()
         for statement in statements:
+            self._built = None
             self._take(slim(statement, self._shared), reached)
         self._place(reached.nodes)
         reached.judged |= self._note_origins(reached.observations)
@@ -119,7 +121,9 @@ class Projection:
                 self._claims_of[EventId(entry.body.generation)].append(key)
 
     def state(self) -> BeliefState:
-        """The state of everything taken in so far, equal to that of the fold; costs one pass over the entries."""
+        """The state of everything taken in so far, equal to that of the fold; costs one pass over the entries, once."""
+        if self._built is not None:
+            return self._built
         entries: dict[EventId, EntryState] = {}
         for place, key in enumerate(self._graph.order()):
             known = self._states.get(key)
@@ -129,7 +133,8 @@ class Projection:
             elif known.order != place:
                 known = replace(known, order=place)
             self._states[key] = entries[key] = known
-        return BeliefState(entries=entries, retractions=self._judge.retracted, reputation=self._judge.reputation)
+        self._built = BeliefState(entries, self._judge.retracted, self._judge.reputation)
+        return self._built
 
     def _place(self, nodes: Sequence[EventId]) -> None:
         known: dict[EventId, Entry | GenerationRecorded] = {

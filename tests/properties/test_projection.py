@@ -87,6 +87,16 @@ def test_a_state_that_was_given_out_does_not_move_when_more_comes():
     same(given_out, before)
 
 
+def test_a_state_is_built_once_until_more_comes():
+    story = story_of(7, 40)
+    kept = Projection(SEED_V4_CLUSTERS, story.statements)
+    first = kept.state()
+    kept.extend([])
+    assert kept.state() is first
+    kept.extend(story.statements[:1])
+    assert kept.state() == first
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_backwards_one_by_one(seed):
     """Every reference is to something that is not there yet."""
