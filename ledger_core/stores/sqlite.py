@@ -274,6 +274,11 @@ class _Transaction:
     def add(self, event: StoredEvent) -> None:
         self._pending.add(event)
 
+    @property
+    def added(self) -> list[StoredEvent]:
+        """What was added, in order."""
+        return self._pending.added
+
     def write(self) -> None:
         """Send what was added, and the heads that it makes."""
         rows = [
@@ -289,7 +294,7 @@ class _Transaction:
                 event.encoded,
                 event.chain,
             )
-            for event in self._pending.added
+            for event in self.added
         ]
         insert = (
             "INSERT INTO events (family, committed_offset, shard, epoch_id, event_id, kind, source_fact_id,"
@@ -299,7 +304,7 @@ class _Transaction:
             self._connection.execute(insert, rows[0])
         elif rows:
             self._connection.executemany(insert, rows)
-        for event in {event.family: event for event in self._pending.added}.values():
+        for event in {event.family: event for event in self.added}.values():
             self._connection.execute(
                 "INSERT OR REPLACE INTO heads (family, committed_offset, chain, recorded_at) VALUES (?, ?, ?, ?)",
                 (event.family, event.offset, event.chain, event.receipt.recorded_at),

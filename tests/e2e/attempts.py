@@ -24,7 +24,7 @@ Watch = Callable[[str], None]
 """Called at every durable step with its name; may kill the process."""
 
 INSIDE = "inside an append"
-"""An event was written and its transaction is still open."""
+"""Events were written and their transaction is still open."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,10 @@ def watched(watch: Watch) -> Iterator[None]:
 
         return mock.patch.object(owner, name, call)
 
-    def add(self: _Transaction, event: object, real: Callable[..., None] = _Transaction.add) -> None:
-        real(self, event)
-        watch(INSIDE)
+    def write(self: _Transaction, real: Callable[..., None] = _Transaction.write) -> None:
+        real(self)
+        if self.added:
+            watch(INSIDE)
 
     with ExitStack() as patches:
         for patch in (
@@ -82,7 +83,7 @@ def watched(watch: Watch) -> Iterator[None]:
             before(MlflowStore, "record", lambda *_: "tracking"),
             before(tables, "write_table", lambda folder, name, _: f"write {folder.parent.name}/{name}"),
             before(reports, "write_files", lambda *_: "report"),
-            mock.patch.object(_Transaction, "add", add),
+            mock.patch.object(_Transaction, "write", write),
         ):
             patches.enter_context(patch)
         yield

@@ -36,7 +36,7 @@ def test_ten_kills_in_one_home_do_not_show_in_the_end(undisturbed, tiny_wide, tm
 
 
 @pytest.mark.parametrize("stage", ["write samples/edges_upsert", "write eval/scenario_events", "write eval/trials"])
-def test_a_kill_between_two_statements_of_one_transaction_leaves_none_of_it(undisturbed, tiny_wide, tmp_path, stage):
+def test_a_kill_with_events_written_and_not_committed_leaves_none_of_them(undisturbed, tiny_wide, tmp_path, stage):
     mark, steps = next((mark, steps) for mark, steps in undisturbed.stages if steps[-1] == stage)
     inside = [place for place, step in enumerate(steps, start=1) if step == INSIDE]
     offset = random.Random(stage).choice(inside)
