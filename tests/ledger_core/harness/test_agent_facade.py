@@ -10,7 +10,7 @@ from ledger_core.belief.policies import SEED_V4_CLUSTERS, STRICT_CLUSTERS
 from ledger_core.harness import ContextSpan, JsonlLog, LedgerAgent, PlainCall, context_at
 from ledger_core.harness.agent import INSTRUCTION
 from ledger_core.harness.checking import Checker
-from ledger_core.harness.contrast import read_pair
+from ledger_core.harness.contrast import contrast, read_pair
 from ledger_core.harness.logs import ListLog
 from ledger_core.harness.rule_checker import RuleChecker
 from ledger_core.harness.view import LedgerView
@@ -452,6 +452,13 @@ class TestLogs:
         ]
         assert (pair.line(), list(pair.because)) == (line, [premise.entry])
         assert b"tower" not in (tmp_path / "deep" / "pairs.jsonl").read_bytes()
+
+    def test_a_context_of_an_earlier_head_makes_no_pair(self, agent):
+        corrected(agent)
+        shown = agent.context()
+        assert contrast(shown, LedgerView(agent.ledger)) is not None
+        agent.observe("broken")
+        assert contrast(shown, LedgerView(agent.ledger)) is None
 
     def test_retractions_that_no_renderer_shows_make_no_pair(self):
         log = ListLog()

@@ -1,4 +1,4 @@
-"""The example of the harness page is run, is short, and prints what the page says."""
+"""The example of the harness page is run, is short, and prints what the page says; the README shows the same one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ LONGEST = 40
 """Lines, as the specification's trajectory is meant to fit a screen."""
 
 
-def example(name):
-    page = (ROOT / "docs/harness.md").read_text(encoding="utf-8")
+def example(name, path="docs/harness.md"):
+    page = (ROOT / path).read_text(encoding="utf-8")
     found = re.search(
         rf"<!-- example: {name} -->\n```python\n(.*?)```\n<!-- prints -->\n```text\n(.*?)```\n<!-- end -->",
         page,
@@ -30,3 +30,4 @@ def test_the_planted_premise_runs_as_printed():
     with contextlib.redirect_stdout(out):
         exec(compile(code, "docs/harness.md", "exec"), {"__name__": "example"})
     assert out.getvalue() == printed
+    assert example("planted premise", "README.md") == (code, printed)

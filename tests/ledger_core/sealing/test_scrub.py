@@ -50,6 +50,10 @@ def test_two_secret_keys_that_become_one_are_withheld_whole():
     assert (found.data, found.media_type, found.is_changed) == (b"[WITHHELD:secrets-v1]", TEXT, True)
 
 
+def test_text_says_whether_anything_was_taken_out():
+    assert (scrub_text("plain").is_changed, scrub_text(f"{KEY} plain").is_changed) == (False, True)
+
+
 def test_a_known_value_is_found_where_nothing_gives_it_away():
     assert scrub_text("it said correcthorsebattery", ("correcthorsebattery",)).data == b"it said [REDACTED:repeated]"
     assert b"correcthorse" not in scrub_json(b'{"a":"correcthorsebattery"}', ("correcthorsebattery",)).data
