@@ -198,7 +198,9 @@ class _Job:
             raise UsageError(f"no transcript format is called {self.format_name!r}; known are {known}")
         try:
             if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
-                raise UsageError(f"{self.path} is no file but a pipe or a device, which cannot be read twice; save it to a file")
+                raise UsageError(
+                    f"{self.path} is no file but a pipe or a device, which cannot be read twice; save it to a file"
+                )
             with self.path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256")
         except OSError as error:

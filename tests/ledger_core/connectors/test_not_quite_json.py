@@ -16,7 +16,10 @@ Write = Callable[..., Path]
 
 def _said(content: str) -> bytes:
     """A conversation whose one answer is the JSON value ``content``, written as it stands."""
-    return b'{"messages": [{"role": "user", "content": "Which?"}, {"role": "assistant", "content": %s}]}' % content.encode()
+    return (
+        b'{"messages": [{"role": "user", "content": "Which?"}, {"role": "assistant", "content": %s}]}'
+        % content.encode()
+    )
 
 
 def _texts(ledger: Ledger) -> list[str]:
