@@ -71,11 +71,11 @@ BINS = (
     FloorBin(NOTES_TEMPLATE, *_SHORT, 200, (1, 24), (1, 6)),
     FloorBin(NOTES_TEMPLATE, *_LONG, 200, (25, 64), (1, 6)),
     FloorBin(CHAT_TEMPLATE, *_ANY, 40, (1, 64), (1, 6)),
-    FloorBin(CHAT_TEMPLATE, *_ANY, 40, (1, 64), (1, 6), contrasted=False),
     FloorBin(CHAT_TEMPLATE, *_ANY, 40, (1, 64), (7, 16), contexts=3),
-    FloorBin(CHAT_TEMPLATE, *_ANY, 40, (1, 64), (7, 16), contexts=3, contrasted=False),
 )
-"""The bins of the default run and of short transcripts; a claim outside them has no floor, which is said."""
+"""The bins of the default run and of short transcripts; a claim outside them has no floor, which is said.
+
+None is uncontrasted: what stands without a foil is mostly a tool call, and no null claim here is one (decision 007)."""
 
 
 def calibrate_floors(
