@@ -6,12 +6,9 @@ dtype and batch plan. Its score table is the only marker that it is done.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +22,7 @@ from attribution.errors import BlockError
 from attribution.games.base import SWAPPED, States
 from attribution.layout import TokenLayout
 from ledger_core.kernel.digests import DIGEST_BYTES, DigestHex, Prefix, framed_hex
+from ledger_core.stores.files import write_whole
 
 if TYPE_CHECKING:
     from attribution.scorers.base import Scorer
@@ -133,7 +131,7 @@ class BlockCache:
         np.save(stream, np.ascontiguousarray(table), allow_pickle=False)
         body = stream.getvalue()
         try:
-            _write_atomically(self.path(block), body + hashlib.sha256(body).digest())
+            write_whole(self.path(block), body + hashlib.sha256(body).digest())
         except OSError as error:
             raise BlockError(
                 f"cannot write scores to {str(self._folder)!r}: {error.strerror or error}; "
@@ -180,23 +178,3 @@ def _belongs(table: Table, block: Block) -> bool:
         and len(table) == len(block.states)
         and bool(np.isfinite(table).all())
     )
-
-
-def _write_atomically(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            Path(name).unlink()
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

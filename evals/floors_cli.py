@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import attribution.decision
-from attribution.decision.floor_table import FloorTable
 from attribution.errors import AttributionError
 from evals.errors import EvalError
 from evals.null_floors import BINS, FloorBin, calibrate_floors
+from ledger_core.stores.files import write_whole
 
 FLOORS = Path(attribution.decision.__file__).parent / "floors"
 
@@ -64,13 +64,8 @@ def calibrate_and_write(model: str, *, cache: Path, out: Path, threads: int, cla
     )
     if not table.rows:
         raise EvalError("no bin had enough null claims for a floor; give more with --claims (38 at least)")
-    return _write(table, out / f"{language.files.name}.json")
-
-
-def _write(table: FloorTable, path: Path) -> Path:
-    partial = path.with_suffix(".partial")
-    partial.write_bytes(table.canonical_bytes() + b"\n")
-    partial.replace(path)
+    path = out / f"{language.files.name}.json"
+    write_whole(path, table.canonical_bytes() + b"\n")
     return path
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from ledger_core.kernel.errors import LedgerBusyError
 from ledger_core.kernel.records import Record
 from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.types import ContractId, Count, Digest, ForeignName, Timestamp
-from ledger_core.stores.files import FileLock
+from ledger_core.stores.files import FileLock, write_whole
 from pipelines.errors import PlanError, UsageError
 
 EVALUATION_TENANT = "eval"
@@ -85,16 +84,6 @@ class Run:
         return self.state.plan
 
 
-def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    with temporary.open("wb") as handle:
-        handle.write(data)
-        handle.flush()
-        os.fsync(handle.fileno())
-    temporary.replace(path)
-
-
 def start(home: Path, plan: JobPlan, now: str | None) -> Run:
     """Start the run of ``plan`` below ``home``, or resume it where it was started before.
 
@@ -118,7 +107,7 @@ def start(home: Path, plan: JobPlan, now: str | None) -> Run:
         _point_at(home, plan.digest)
         return Run(state, folder, resumed=True)
     state = RunState.make(now=now or timestamps.from_datetime(datetime.now(UTC)), plan=plan)
-    _write(path, state.canonical_bytes())
+    write_whole(path, state.canonical_bytes())
     _point_at(home, plan.digest)
     return Run(state, folder, resumed=False)
 
@@ -127,7 +116,7 @@ def _point_at(home: Path, digest: str) -> None:
     """Make the run called ``digest`` the latest: one that was killed right after its start, too, once it resumes."""
     pointer, data = home / "runs" / "latest.json", json.dumps({"run": digest}).encode()
     if not pointer.exists() or pointer.read_bytes() != data:
-        _write(pointer, data)
+        write_whole(pointer, data)
 
 
 @contextmanager

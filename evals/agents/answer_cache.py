@@ -7,9 +7,10 @@ that is cut off or is no JSON counts as absent.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
+
+from ledger_core.stores.files import write_whole
 
 
 class AnswerCache:
@@ -40,7 +41,4 @@ class AnswerCache:
         if self._folder is None:
             return
         path = self._folder / key[:2] / f"{key}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(document, ensure_ascii=True, sort_keys=True), encoding="ascii")
-        temporary.replace(path)
+        write_whole(path, json.dumps(document, ensure_ascii=True, sort_keys=True).encode("ascii"), durable=False)

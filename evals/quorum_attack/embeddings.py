@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evals.errors import CorpusError
+from ledger_core.stores.files import write_whole
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -61,9 +63,7 @@ class KeptEmbeddings:
             ) from error
 
     def _save(self, file: Path) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = file.with_name(f".{file.name}.partial")
         keys = sorted(self._vectors)
-        with temporary.open("wb") as written:
-            np.savez(written, keys=np.array(keys), vectors=np.stack([self._vectors[key] for key in keys]))
-        temporary.replace(file)
+        content = BytesIO()
+        np.savez(content, keys=np.array(keys), vectors=np.stack([self._vectors[key] for key in keys]))
+        write_whole(file, content.getvalue(), durable=False)

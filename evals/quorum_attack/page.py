@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ from evals.quorum_attack import pictures
 from evals.quorum_attack.document import QuorumAttackData
 from evals.report import text
 from evals.report.anchors import Anchors
+from ledger_core.stores.files import write_whole
 
 PAGE: Final = "index.html"
 DOCUMENT: Final = "quorum-attack.json"
@@ -41,8 +41,8 @@ def write_study(folder: Path, data: QuorumAttackData) -> Path:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / DOCUMENT, data.to_json())
-        _write(folder / PAGE, render_study(data))
+        write_whole(folder / DOCUMENT, data.to_json().encode())
+        write_whole(folder / PAGE, render_study(data).encode())
     except OSError as error:
         raise ReportError(f"the study cannot be written to {folder}: {error.strerror or error}") from error
     return folder / PAGE
@@ -96,12 +96,3 @@ def headline(data: QuorumAttackData) -> str:
         most = max(worst, key=lambda row: (row.passed / max(1, row.of), row.rewrite))
         parts.append(f"an attacker who rewrites ({most.rewrite}) passes calibrated on {most.passed} of {most.of}")
     return "; ".join(parts) + "."
-
-
-def _write(path: Path, content: str) -> None:
-    temporary = path.with_name(f".{path.name}.partial")
-    with temporary.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from evals.errors import ReportError
@@ -11,6 +10,7 @@ from evals.report.data import ReportData
 from evals.report.inputs import RunFacts
 from evals.report.render import render_html
 from evals.report.tables import write_tables
+from ledger_core.stores.files import write_whole
 
 PAGE = "index.html"
 DOCUMENT = "report.json"
@@ -26,10 +26,10 @@ def write_report(folder: Path, data: ReportData, run: RunFacts) -> Path:
     facts = json.dumps(run.model_dump(mode="json"), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / DOCUMENT, data.to_json())
+        write_whole(folder / DOCUMENT, data.to_json().encode())
         write_tables(folder, data)
-        _write(folder / RUN, facts)
-        _write(folder / PAGE, render_html(data))
+        write_whole(folder / RUN, facts.encode())
+        write_whole(folder / PAGE, render_html(data).encode())
     except OSError as error:
         raise ReportError(f"the report cannot be written to {folder}: {error.strerror or error}") from error
     return folder / PAGE
@@ -50,12 +50,3 @@ def read_report(folder: Path) -> ReportData:
         return ReportData.from_json(text)
     except ReportError as error:
         raise ReportError(f"{path}: {error}") from error
-
-
-def _write(path: Path, content: str) -> None:
-    temporary = path.with_name(f".{path.name}.partial")
-    with temporary.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)

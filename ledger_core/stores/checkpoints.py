@@ -7,8 +7,6 @@ or restored does not take it along. An *anchor* is such a file in another place,
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +21,7 @@ from ledger_core.signing.leaves import leaf_of
 from ledger_core.signing.notes import SignedNote
 from ledger_core.signing.proofs import ConsistencyProof, InclusionProof
 from ledger_core.signing.tree import GrowingTree
-from ledger_core.stores.files import FileLock, make_directories, storage_errors, sync_directory
+from ledger_core.stores.files import FileLock, make_directories, storage_errors, write_whole
 from ledger_core.stores.ledger import Ledger
 
 _FOLDER = "checkpoints"
@@ -153,18 +151,7 @@ def add_notes(path: Path, notes: Iterable[SignedNote], key: VerifierKey) -> None
         if not added:
             return
         before = path.read_text(encoding="utf-8") if path.exists() else ""
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".notes-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                os.fchmod(handle, 0o644)  # checkpoints are for everybody to read
-                file.write(before + added)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-        sync_directory(path.parent)
+        write_whole(path, (before + added).encode())
 
 
 class LedgerTrees:

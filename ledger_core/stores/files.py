@@ -62,6 +62,35 @@ def make_directories(folder: Path) -> None:
         sync_directory(path.parent)
 
 
+def write_whole(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Put ``data`` at ``path`` by one rename: whoever reads sees all of it, or what was there before.
+
+    Its folder is made where there is none.
+
+    Args:
+        path: the file.
+        data: its whole content.
+        durable: whether the file and its name survive a crash once this returns; a cache need not.
+
+    Raises:
+        OSError: it cannot be written; what was there before still is, and nothing is left beside it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if durable:
+        sync_directory(path.parent)
+
+
 class FileLock:
     """An exclusive lock between processes (``flock`` on a file of its own) and between the threads of this one."""
 

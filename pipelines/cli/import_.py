@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -224,7 +223,7 @@ def _clock(marker: Path, given: str | None) -> Iterator[str]:
     """
     from ledger_core.kernel.errors import StrictProfileError
     from ledger_core.kernel.timestamps import check_timestamp
-    from ledger_core.stores.files import storage_errors
+    from ledger_core.stores.files import storage_errors, write_whole
     from pipelines.cli.clock import wall_clock
 
     now = given
@@ -235,25 +234,19 @@ def _clock(marker: Path, given: str | None) -> Iterator[str]:
             now = None  # cut short by the kill, hence before the first event
     now = now or wall_clock()
     with storage_errors(marker):
-        _write(marker, now)
+        write_whole(marker, now.encode())
     yield now
     marker.unlink(missing_ok=True)
 
 
 def _write_rejects(path: Path, rejects: tuple[Reject, ...]) -> Path | None:
     """Write the reject list as JSON lines; one from an earlier import of the same file goes when nothing is rejected."""
-    from ledger_core.stores.files import storage_errors
+    from ledger_core.stores.files import storage_errors, write_whole
 
     with storage_errors(path):
         if not rejects:
             path.unlink(missing_ok=True)
             return None
-        _write(path, "".join(f"{json.dumps({'place': r.place, 'reason': r.reason})}\n" for r in rejects))
+        lines = "".join(f"{json.dumps({'place': r.place, 'reason': r.reason})}\n" for r in rejects)
+        write_whole(path, lines.encode())
     return path
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
