@@ -15,7 +15,7 @@ from psycopg.rows import TupleRow
 from ledger_core.kernel.statements import LogFamily, Statement, references
 from ledger_core.stores.index import Index
 from ledger_core.stores.protocols import Collision, StoredEvent
-from ledger_core.stores.rows import COLUMNS, PAGE, stored
+from ledger_core.stores.rows import COLUMNS, PAGE, WRITTEN, stored, written
 from ledger_core.stores.rules import Tail
 
 Key = tuple[str, str]
@@ -50,10 +50,7 @@ _LOOK = f"""
 """
 """All that appending usually asks, in one statement: each one more waits for the server once more."""
 
-_INSERT = (
-    "INSERT INTO events (tenant, project, family, committed_offset, shard, epoch_id, event_id, kind, source_fact_id,"
-    " receipt, statement, chain) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
-)
+_INSERT = f"INSERT INTO events (tenant, project, {WRITTEN}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _SET_HEAD = (
     "INSERT INTO heads (tenant, project, family, committed_offset, chain, recorded_at) VALUES (%s, %s, %s, %s, %s, %s)"
     " ON CONFLICT (tenant, project, family) DO UPDATE SET committed_offset = EXCLUDED.committed_offset,"
@@ -181,7 +178,7 @@ class Transaction:
     def write(self, *, commit: bool) -> None:
         """Send what was added, and the heads that it makes; with ``commit``, all of the transaction is durable on return."""
         last = {event.family: event for event in self.added}
-        rows = [self._row(event) for event in self.added]
+        rows = [(*self._key, *written(event)) for event in self.added]
         with self._connection.pipeline(), self._connection.cursor() as cursor:
             if rows:
                 cursor.executemany(_INSERT, rows)
@@ -192,21 +189,6 @@ class Transaction:
             if commit:
                 cursor.execute("COMMIT")
         self.added.clear()
-
-    def _row(self, event: StoredEvent) -> tuple[object, ...]:
-        return (
-            *self._key,
-            event.family,
-            event.offset,
-            event.position.shard,
-            event.position.epoch_id,
-            event.event_id,
-            event.statement.kind,
-            event.statement.source_fact_id,
-            event.receipt_bytes,
-            event.encoded,
-            event.chain,
-        )
 
     def keep(self, collisions: Iterable[Collision]) -> None:
         """Record refused statements; one that is known stays as it is."""

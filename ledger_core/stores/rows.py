@@ -14,6 +14,9 @@ from ledger_core.stores.rules import Tail
 
 COLUMNS = "event_id, family, committed_offset, epoch_id, shard, statement, receipt, chain"
 
+WRITTEN = "family, committed_offset, shard, epoch_id, event_id, kind, source_fact_id, receipt, statement, chain"
+"""The columns that :func:`written` fills, in its order."""
+
 PAGE = 500
 """Events that are read at a time: no read transaction outlives a call, and no log has to fit in memory."""
 
@@ -34,6 +37,22 @@ def stored(row: Row) -> StoredEvent:
         committed_offset=str(number(offset)), epoch_id=str(epoch_id), shard=number(shard)
     )
     return StoredEvent(str(event_id), family, position, _bytes(statement), _bytes(receipt), str(chain))
+
+
+def written(event: StoredEvent) -> tuple[object, ...]:
+    """The row of an event that is about to be appended, index columns included: :data:`WRITTEN`."""
+    return (
+        event.family,
+        event.offset,
+        event.position.shard,
+        event.position.epoch_id,
+        event.event_id,
+        event.statement.kind,
+        event.statement.source_fact_id,
+        event.receipt_bytes,
+        event.encoded,
+        event.chain,
+    )
 
 
 def _bytes(value: object) -> bytes:

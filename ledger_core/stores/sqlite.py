@@ -26,10 +26,11 @@ from ledger_core.stores.groups import Group, GroupResult, append_each
 from ledger_core.stores.index import Index
 from ledger_core.stores.memory import empty_head
 from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
-from ledger_core.stores.rows import COLUMNS, PAGE, IndexColumns, index_errors, number, stored
+from ledger_core.stores.rows import COLUMNS, PAGE, WRITTEN, IndexColumns, index_errors, number, stored, written
 from ledger_core.stores.rules import Tail, append_all, require_empty
 from ledger_core.stores.sqlite_files import APPLICATION_ID, check_format, connect, sqlite_errors, upgrade
 
+_INSERT = f"INSERT INTO events ({WRITTEN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
 _CHECKPOINT_PAGES = 4_000
 
 
@@ -281,29 +282,11 @@ class _Transaction:
 
     def write(self) -> None:
         """Send what was added, and the heads that it makes."""
-        rows = [
-            (
-                event.family,
-                event.offset,
-                event.position.shard,
-                event.position.epoch_id,
-                event.event_id,
-                event.statement.kind,
-                event.statement.source_fact_id,
-                event.receipt_bytes,
-                event.encoded,
-                event.chain,
-            )
-            for event in self.added
-        ]
-        insert = (
-            "INSERT INTO events (family, committed_offset, shard, epoch_id, event_id, kind, source_fact_id,"
-            " receipt, statement, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        )
+        rows = [written(event) for event in self.added]
         if len(rows) == 1:
-            self._connection.execute(insert, rows[0])
+            self._connection.execute(_INSERT, rows[0])
         elif rows:
-            self._connection.executemany(insert, rows)
+            self._connection.executemany(_INSERT, rows)
         for event in {event.family: event for event in self.added}.values():
             self._connection.execute(
                 "INSERT OR REPLACE INTO heads (family, committed_offset, chain, recorded_at) VALUES (?, ?, ?, ?)",
