@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from evals.errors import ReportError
 from evals.quorum_attack import pictures
 from evals.quorum_attack.document import QuorumAttackData
 from evals.report import text
-from evals.report.anchors import Anchors
+from evals.report.environment import page_environment, style_sheet
 from ledger_core.stores.files import write_whole
 
 PAGE: Final = "index.html"
@@ -50,27 +47,10 @@ def write_study(folder: Path, data: QuorumAttackData) -> Path:
 
 def render_study(data: QuorumAttackData) -> str:
     """The study as one HTML document without any reference outside its folder."""
-    shared = PackageLoader("evals.report", "templates")
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader("evals.quorum_attack", "templates"), shared]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.globals.update(
-        anchor=Anchors(),
-        p_value=text.p_value,
-        percent=text.percent,
-        count=text.count,
-        short=text.short,
-        span=lambda found, show: text.span(found.low, found.high, show),
-    )
-    sheet = shared.get_source(environment, "style.css")[0]
+    environment = page_environment("evals.quorum_attack")
     return environment.get_template("quorum_attack.html.j2").render(
         data=data,
-        css=Markup(sheet),  # noqa: S704  (our own style sheet)
+        css=style_sheet(environment),
         sections=SECTIONS,
         measures=MEASURES,
         headline=headline(data),

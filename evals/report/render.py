@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from evals.report import commands, text, view
-from evals.report.anchors import Anchors
 from evals.report.charts import OUTCOME_COLOURS
 from evals.report.data import ChangeTable, ReportData
+from evals.report.environment import page_environment, style_sheet
 from evals.report.tables import TABLES
 
 SECTIONS = (
@@ -44,38 +41,24 @@ class Limits:
 
 def render_html(data: ReportData) -> str:
     """The report as one HTML document without any reference outside its folder."""
-    environment = Environment(
-        loader=PackageLoader("evals.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = page_environment()
     environment.globals.update(
-        anchor=Anchors(),
         belief=lambda parts: text.number(parts / 1_000_000_000, 3),
-        count=text.count,
         graph_of=view.graph_of,
         heat=_heat,
         number=text.number,
         outcome_name=lambda name: OUTCOME_COLOURS[name][2] if name in OUTCOME_COLOURS else name,
         order_name=view.order_name,
-        p_value=text.p_value,
         part_chart=view.part_chart,
-        percent=text.percent,
         points=text.points,
         power_of=view.power_of,
         population_title=view.population_title,
         recompute=commands.Recompute(data.identity.run, data.identity.evaluate),
-        short=text.short,
-        span=lambda found, show: text.span(found.low, found.high, show),
         why=commands.why,
     )
-    source = environment.loader.get_source(environment, "style.css")[0] if environment.loader else ""
     return environment.get_template("index.html.j2").render(
         data=data,
-        css=Markup(source),  # noqa: S704  (our own style sheet)
+        css=style_sheet(environment),
         sections=SECTIONS,
         tables=[f"{name}.parquet" for name in TABLES],
         limits=Limits(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +16,7 @@ import pytest
 
 from pipelines.cli.dev import _environment
 from pipelines.settings import Settings
+from tests.browser import chromium
 
 GROUPS = ("scenarios", "ledger", "attribution", "evaluation")
 PATIENCE = 120_000
@@ -82,17 +82,11 @@ def latest_run(address):
 @pytest.mark.slow
 @pytest.mark.browser
 def test_an_asset_is_materialised_by_a_click(interface):
-    executable = shutil.which("chromium")
-    if executable is None:
-        pytest.skip("no Chromium: apt-get install chromium")
-    from playwright.sync_api import expect, sync_playwright
+    from playwright.sync_api import expect
 
     address, home = interface
     expanded = "%2C".join(f"global%40global%3A{group}" for group in GROUPS)
-    with sync_playwright() as engine:
-        browser = engine.chromium.launch(
-            executable_path=executable, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        )
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.set_default_timeout(PATIENCE)
         expect.set_options(timeout=PATIENCE)
@@ -113,6 +107,5 @@ def test_an_asset_is_materialised_by_a_click(interface):
         while time.monotonic() < deadline and (run is None or run["status"] not in {"SUCCESS", "FAILURE"}):
             time.sleep(1)
             run = latest_run(address)
-        browser.close()
     assert run == {"status": "SUCCESS", "assetSelection": [{"path": ["scenarios"]}]}
     assert [path.name for path in home.rglob("scenarios*.parquet")] == ["scenarios.parquet"]
