@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from pathlib import Path
 
@@ -14,8 +12,7 @@ from ledger_core.belief.policies import SEED_V4_CLUSTERS_NAME
 from ledger_core.kernel.content import TEXT
 from ledger_core.kernel.errors import StoreError
 from ledger_core.stores import Ledger, projections
-from ledger_core.stores.projections import LedgerProjection, StateCache, cached_state
-from ledger_core.stores.verify import verify
+from ledger_core.stores.projections import LedgerProjection
 from tests.ledger_core.belief.book import SCOPE, Book
 from tests.properties.ledgers import story_of
 
@@ -149,92 +146,3 @@ def test_every_projection_has_a_head_of_its_own(tmp_path, book):
         late.state()
         assert (early.head, late.head) == (seen, ledger.head())
         assert early.state() == late.state()
-
-
-class TestStateCache:
-    @pytest.mark.parametrize("seed", range(5))
-    def test_what_is_kept_comes_back_whole(self, tmp_path, seed):
-        state = fold(story_of(seed, 40).statements, STRICT_CLUSTERS)
-        kept = StateCache(tmp_path / "new" / "folder")
-        kept.save("aa" * 32, STRICT_CLUSTERS, state)
-        back = kept.load("aa" * 32, STRICT_CLUSTERS)
-        assert back == state
-        assert list(back.entries) == list(state.entries)
-        assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == [f"{STRICT_CLUSTERS.digest()}.json"]
-
-    def test_another_head_policy_or_fold_is_refused(self, tmp_path, book, monkeypatch):
-        kept = StateCache(tmp_path)
-        kept.save("aa" * 32, SEED_V4_CLUSTERS, fold(book.statements, SEED_V4_CLUSTERS))
-        assert kept.load("ab" * 32, SEED_V4_CLUSTERS) is None
-        assert kept.load("aa" * 32, STRICT_CLUSTERS) is None
-        file = tmp_path / f"{SEED_V4_CLUSTERS.digest()}.json"
-        file.rename(tmp_path / f"{STRICT_CLUSTERS.digest()}.json")
-        assert kept.load("aa" * 32, STRICT_CLUSTERS) is None
-        (tmp_path / f"{STRICT_CLUSTERS.digest()}.json").rename(file)
-        assert kept.load("aa" * 32, SEED_V4_CLUSTERS) is not None
-        monkeypatch.setattr(projections, "_code_digest", lambda: "00" * 32)
-        assert kept.load("aa" * 32, SEED_V4_CLUSTERS) is None
-
-    def test_any_damaged_byte_is_refused(self, tmp_path, book):
-        kept = StateCache(tmp_path)
-        kept.save("aa" * 32, SEED_V4_CLUSTERS, fold(book.statements, SEED_V4_CLUSTERS))
-        file = tmp_path / f"{SEED_V4_CLUSTERS.digest()}.json"
-        good = file.read_bytes()
-        for place in range(0, len(good), 7):
-            file.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
-            assert kept.load("aa" * 32, SEED_V4_CLUSTERS) is None
-            file.write_bytes(good[:place])
-            assert kept.load("aa" * 32, SEED_V4_CLUSTERS) is None
-        file.write_bytes(good)
-        assert kept.load("aa" * 32, SEED_V4_CLUSTERS) is not None
-
-    def test_a_folder_that_cannot_be_written_keeps_nothing(self, tmp_path, book):
-        (tmp_path / "file").write_text("in the way")
-        kept = StateCache(tmp_path / "file")
-        kept.save("aa" * 32, SEED_V4_CLUSTERS, fold(book.statements, SEED_V4_CLUSTERS))
-        assert kept.load("aa" * 32, SEED_V4_CLUSTERS) is None
-
-    def test_a_full_disk_leaves_what_was_kept(self, tmp_path, book, monkeypatch):
-        kept = StateCache(tmp_path)
-        state = fold(book.statements, SEED_V4_CLUSTERS)
-        kept.save("aa" * 32, SEED_V4_CLUSTERS, state)
-
-        def full(*_: object) -> None:
-            raise OSError(28, os.strerror(28))
-
-        monkeypatch.setattr(Path, "replace", full)
-        kept.save("bb" * 32, SEED_V4_CLUSTERS, state)
-        monkeypatch.undo()
-        assert kept.load("aa" * 32, SEED_V4_CLUSTERS) == state
-        assert len(list(tmp_path.iterdir())) == 1
-
-    def test_the_state_of_a_ledger_is_folded_once_a_head(self, tmp_path, book, monkeypatch):
-        kept = StateCache(tmp_path / "projections")
-        with opened(tmp_path) as ledger:
-            assert cached_state(ledger, kept) == folded(ledger)
-            told(ledger, book)
-            first = cached_state(ledger, kept)
-            assert first == folded(ledger)
-            with monkeypatch.context() as forbidden:
-                forbidden.setattr(ledger, "events", None)
-                assert cached_state(ledger, kept) == first
-            start = len(book.statements)
-            book.given()
-            told(ledger, book, start)
-            assert cached_state(ledger, kept) == folded(ledger) != first
-
-    @pytest.mark.invariant("§2.6")
-    def test_verification_never_looks_at_it(self, tmp_path, book):
-        """A state that lies under the right head is only a file; the ledger says what it always said."""
-        folder = tmp_path / "projections"
-        with opened(tmp_path) as ledger:
-            told(ledger, book)
-            StateCache(folder).save(ledger.head(), SEED_V4_CLUSTERS, fold([], SEED_V4_CLUSTERS))
-            before = verify(ledger)
-            lie = cached_state(ledger, StateCache(folder))
-            assert lie.entries == {}
-            shutil.rmtree(folder)
-            assert verify(ledger) == before
-            assert cached_state(ledger, StateCache(folder)) == folded(ledger)
-            (file,) = folder.iterdir()
-            assert json.loads(file.read_bytes().splitlines()[0])["head"] == ledger.head()
