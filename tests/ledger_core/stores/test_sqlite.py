@@ -232,6 +232,8 @@ def test_closing_twice_is_harmless(tmp_path):
     ledger = open_ledger(tmp_path)
     ledger.close()
     ledger.close()
+    with open_ledger(tmp_path) as again:
+        assert verify(again).first_divergence is None
 
 
 AS_NOBODY = """
