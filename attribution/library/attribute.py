@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attribution.decision import ClaimDecision, RuleConfig, UnitVerdict
+from attribution.decision import ClaimDecision, RuleConfig, Undefined, UnitVerdict
 from attribution.decision.effects import designs_for, measure_effects
 from attribution.decision.floor_table import FloorTable, shipped
 from attribution.decision.probe import Probe
 from attribution.errors import InputError
 from attribution.library.inputs import claim_ranges, items_of_context, items_of_messages
-from attribution.library.result import Attribution, ClaimAttribution, Cut, Source, SourceVerdict, undefined_reason
+from attribution.library.result import Attribution, ClaimAttribution, Cut, Source, SourceVerdict
 from attribution.measurement import ClaimMeasurement, Measurer
 from attribution.models.files import DEFAULT_MODEL
 from attribution.trajectory import (
@@ -32,7 +32,6 @@ from attribution.trajectory import (
 
 if TYPE_CHECKING:
     from attribution.models import ChatPieces, LanguageModel
-    from attribution.scorers.base import Scorer
 
 LONGEST_ANSWER = 128
 """Tokens that a response has at most where the model writes it."""
@@ -103,8 +102,9 @@ def attribute(
         cache=None,
     )
     sources = _sources(trajectory, items)
+    scores = TrajectoryScores(trajectory, scorer, None)
     measured = [
-        _claim(measurement, trajectory, scorer, sources, response, ranges[number])
+        _claim(measurement, scores, sources, response, ranges[number])
         for number, measurement in enumerate(measurer.measure(trajectory, {}))
     ]
     identity = f"{language.files.name} {language.files.weights_digest[:12]} {language.dtype}"
@@ -210,8 +210,7 @@ def _sources(trajectory: Trajectory, items: Sequence[ContextItem]) -> tuple[Sour
 
 def _claim(
     measured: ClaimMeasurement,
-    trajectory: Trajectory,
-    scorer: Scorer,
+    scores: TrajectoryScores,
     sources: tuple[Source, ...],
     response: str,
     span: tuple[int, int],
@@ -220,12 +219,13 @@ def _claim(
     low, high = (len(encoded[:place].decode()) for place in span)
     text = response[low:high]
     decision = measured.cuts
-    reason = undefined_reason(measured.floor) if measured.claim.units else "no source stands before the claim"
-    passes = decision.runs
-    if reason is None or measured.claim.units == 0:
-        verdicts = tuple(_verdict(unit, sources[unit.unit]) for unit in decision.units)
-    else:
-        verdicts, passes = _effects_alone(trajectory, scorer, measured, sources)
+    reason, passes = None, decision.runs
+    verdicts = tuple(_verdict(unit, sources[unit.unit]) for unit in decision.units)
+    if not measured.claim.units:
+        reason = "no source stands before the claim"
+    elif isinstance(measured.floor, Undefined):
+        reason = measured.floor.reason
+        verdicts, passes = _effects_alone(scores, measured, sources)
     return ClaimAttribution(
         text=text.strip(),
         start=low,
@@ -253,12 +253,15 @@ def _verdict(unit: UnitVerdict, source: Source) -> SourceVerdict:
 
 
 def _effects_alone(
-    trajectory: Trajectory, scorer: Scorer, measured: ClaimMeasurement, sources: tuple[Source, ...]
+    scores: TrajectoryScores, measured: ClaimMeasurement, sources: tuple[Source, ...]
 ) -> tuple[tuple[SourceVerdict, ...], int]:
     """Effects with intervals for a claim that no floor is known for: what moves it is shown, what carries it is not decided."""
     config = RuleConfig()
-    probe = Probe(ClaimGame(TrajectoryScores(trajectory, scorer, None), measured.claim))
-    effects = measure_effects(probe, designs_for(probe.units, config), 0.0, config, lowerable=True)
+    probe = Probe(ClaimGame(scores, measured.claim))
+    designs = designs_for(probe.units, config)
+    # All sources stand before all claims, so the same masks serve every claim: what is known is not scored again.
+    scores.require(np.concatenate([design.states for design in designs]))
+    effects = measure_effects(probe, designs, 0.0, config, lowerable=True)
     found = []
     for unit in range(probe.units):
         mean, margin = float(effects.mean[unit]), effects.margin

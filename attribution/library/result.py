@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from attribution.decision import Undefined
 from attribution.decision.verdicts import LabelName, Result, Verdict
 
 if TYPE_CHECKING:
@@ -153,8 +152,3 @@ class Attribution:
         from attribution.library.views import html_page
 
         return html_page(self)
-
-
-def undefined_reason(floor: object) -> str | None:
-    """The reason of an undefined floor; None where there is a floor."""
-    return floor.reason if isinstance(floor, Undefined) else None

@@ -11,6 +11,7 @@ from attribution.decision import Floor
 from attribution.decision.floor_table import FloorRow, FloorTable
 from attribution.errors import ContextWindowError, InputError
 from attribution.measurement import UNCONTRASTED
+from attribution.scorers.transformers_scorer import TransformersScorer
 from attribution.trajectory import TEMPLATE
 
 SOURCES = ["The Arden is an old ferry.", "It was steered by Dora in 1912.", "The gate closes at 17."]
@@ -77,6 +78,19 @@ def test_without_a_floor_effects_are_shown_and_nothing_is_decided(tiny, found):
     assert [[v.effect_nats for v in claim.verdicts] for claim in bare.claims] == [
         [pytest.approx(v.effect_nats, abs=1e-4) for v in claim.verdicts] for claim in found.claims
     ]
+
+
+def test_claims_without_a_floor_share_their_ablations(tiny, monkeypatch):
+    """A cube over three sources has eight masks, however many claims there are."""
+    scored = []
+    score = TransformersScorer.score
+    monkeypatch.setattr(
+        TransformersScorer,
+        "score",
+        lambda self, layout, block: scored.append(len(block.states)) or score(self, layout, block),
+    )
+    assert len(attribute(SOURCES, "What is known?", RESPONSE, model=tiny).claims) == 2
+    assert sum(scored) == 8
 
 
 def test_the_table_has_a_row_for_every_claim_and_source(found):
