@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import dagster as dg
+from dagster._core.errors import DagsterExecutionInterruptedError
 
 from pipelines.assets import attribution, ledger, upsert
 from pipelines.assets.checks import CHECKS, chain_verifies
@@ -62,6 +63,7 @@ def materialise(at: Workspace, tenant: str, *, only: Sequence[str] | None = None
 
     Raises:
         CheckFailedError: a blocking check failed; the message names it.
+        KeyboardInterrupt: Ctrl-C or SIGTERM while a step ran; what was done is kept.
     """
     folder = instance_folder(at.settings.home)
     WorkspaceResource.install(at)
@@ -84,6 +86,8 @@ def materialise(at: Workspace, tenant: str, *, only: Sequence[str] | None = None
                 tags={_PROCESS: str(os.getpid())},
                 run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
             )
+        except DagsterExecutionInterruptedError as error:
+            raise KeyboardInterrupt from error  # Dagster's own name for Ctrl-C and SIGTERM while a step runs
         except dg.DagsterError as error:
             failed = _failed_checks(instance)
             if not failed:

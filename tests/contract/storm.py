@@ -27,7 +27,9 @@ from tests.ledger_core.story import NOW, SCOPE
 
 _T = TypeVar("_T")
 _PATIENCE_SECONDS = 120.0
-_KILL_PAUSE = (0.02, 0.2)
+_KILL_PAUSE = (0.005, 0.05)
+_CALM = "calm"
+"""Made when the last kill is done: no writer makes its last append before, so every planned kill meets a writer."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +66,14 @@ class Storm:
                 if pid:
                     assert status == 0, f"writer {number} ended with {os.waitstatus_to_exitcode(status)}"
                     del living[number]
-            if living and killed < self.kills:
+            if killed < self.kills:
                 number = chosen.choice(sorted(living))
                 os.kill(living[number], signal.SIGKILL)
-                _, status = os.waitpid(living[number], 0)
-                if status == 0:
-                    del living[number]  # it had just finished
-                    continue
+                os.waitpid(living[number], 0)
                 killed += 1
                 living[number] = self._start(folder, number)
+            if killed == self.kills:
+                (folder / _CALM).touch()
             if living and self.kill_server is not None and server_kills < self.server_kills:
                 server_kills += 1
                 self.kill_server()
@@ -140,6 +141,8 @@ def _write_all(storm: Storm, folder: Path, number: int) -> None:
     ledger = _patiently(lambda: _open(storm.place))
     with path.open("ab", buffering=0) as log:
         for step in range(len(done), storm.steps):
+            while step == storm.steps - 1 and not (folder / _CALM).exists():
+                time.sleep(0.005)
             statement = note(ledger, number * storm.steps + step, f"writer {number}")
             (outcome,) = _patiently(lambda statement=statement: ledger.append((statement,), role="recorder"))
             log.write(f"{outcome.event_id} {outcome.position.committed_offset}\n".encode())
