@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.bench.measuring import Finding, machine, table
@@ -20,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", default="smollm2-135m", help="model of the attribution suite")
     parser.add_argument("--cache", type=Path, default=Path("data/cache/models"), help="converted models")
     parser.add_argument("--threads", type=int, default=2, help="torch threads (default: %(default)s)")
+    parser.add_argument("--sections", nargs="*", default=[], help="sections of the attribution suite (default: all)")
     parser.add_argument("--small", action="store_true", help="a few seconds: shows that it works, measures nothing")
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -58,13 +59,17 @@ def _ledger(options: argparse.Namespace) -> Iterator[Finding]:
     yield from ledger_suite.run(options.out, sizes.SMALL if options.small else sizes.chosen())
 
 
-def _attribution(options: argparse.Namespace) -> Iterable[Finding]:
-    from attribution.models import load_language_model, resolve_model
-    from tests.bench import attribution_suite
+def _attribution(options: argparse.Namespace) -> Iterator[Finding]:
+    from tests.bench.attribution_suite import SECTIONS
+    from tests.bench.sections import Bench
 
-    language = load_language_model(resolve_model(options.model, options.cache), threads=options.threads)
-    sizes = {"masks": 4, "rounds": 1} if options.small else {}
-    return attribution_suite.run(language, **sizes)
+    bench = Bench(options)
+    unknown = set(options.sections) - {section.name for section in SECTIONS}
+    if unknown:
+        raise SystemExit(f"no section {', '.join(sorted(unknown))}; there are {', '.join(s.name for s in SECTIONS)}")
+    for section in SECTIONS:
+        if not options.sections or section.name in options.sections:
+            yield from section.run(bench)
 
 
 SUITES = {"attribution": _attribution, "ledger": _ledger}

@@ -1,52 +1,8 @@
-"""The prefix tree against one plain pass per mask, claim and foil, on a trajectory of the default job."""
+"""The sections of the attribution suite, in the order in which they are run: the quick ones first."""
 
 from __future__ import annotations
 
-import numpy as np
+from tests.bench import prefix_tree
+from tests.bench.sections import Section
 
-from attribution.blocks import make_blocks
-from attribution.designs import cube
-from attribution.models import LanguageModel
-from attribution.scorers.transformers_scorer import TransformersScorer
-from evals.null_floors import BINS, null_trajectories
-from tests.attribution.scorers.sequences import naive_table
-from tests.bench.measuring import Comparison, compare
-
-TOLERANCE_NATS = 1e-3
-"""By which one token's score may differ between the two ways in float32."""
-
-
-def run(language: LanguageModel, *, masks: int = 8, rounds: int = 3) -> list[Comparison]:
-    """Both ways over the first ``masks`` masks of the cube and over as many as the trajectory needs, checked to agree."""
-    trajectory = next(null_trajectories(language, BINS[0], BINS[0].plain))
-    layout = trajectory.layout
-    scorer = TransformersScorer(language)
-    whole = cube(len(layout.units)).states[::-1]
-    states = np.ascontiguousarray(whole[:masks])
-
-    def ours(rows: np.ndarray) -> np.ndarray:
-        blocks = make_blocks(scorer, layout, rows)
-        return np.concatenate([scorer.score(layout, block) for block in blocks])
-
-    difference = float(np.abs(ours(states) - naive_table(language, layout, states)).max())
-    if not difference < TOLERANCE_NATS:
-        raise AssertionError(f"the two ways differ by {difference} nats: the ratio would mean nothing")
-    settings = {"against": "one plain pass per mask and variant", "rounds": rounds}
-    return [
-        compare(
-            f"{len(states)} masks of a trajectory of {len(layout.ids)} tokens and {len(layout.units)} units",
-            lambda: ours(states),
-            lambda: naive_table(language, layout, states),
-            per="mask",
-            units=len(states),
-            **settings,
-        ),
-        compare(
-            f"a whole trajectory of {len(whole)} masks",
-            lambda: ours(whole),
-            lambda: naive_table(language, layout, whole),
-            per="trajectory",
-            units=1,
-            **settings,
-        ),
-    ]
+SECTIONS: tuple[Section, ...] = (Section("prefix-tree", prefix_tree.run),)

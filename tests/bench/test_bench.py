@@ -10,6 +10,7 @@ from ledger_core.stores.projections import LedgerProjection
 from ledger_core.stores.verify import verify
 from tests.bench.__main__ import main
 from tests.bench.measuring import Comparison, Timing, compare, growth, table
+from tests.bench.sections import Kept
 from tests.bench.trajectories import batches, fill, in_memory, open_ledger
 
 
@@ -112,12 +113,26 @@ def test_trajectories_are_as_many_as_asked_for_and_no_two_alike(tmp_path):
 
 def test_the_attribution_suite_checks_that_both_ways_agree(tiny_files, tmp_path, capsys):
     arguments = ["--model", str(tiny_files.path), "--cache", str(tmp_path), "--threads", "1"]
-    assert main(["attribution", "--small", "--out", str(tmp_path), *arguments]) == 0
+    assert main(["attribution", "--small", "--out", str(tmp_path), *arguments, "--sections", "prefix-tree"]) == 0
     few, whole = json.loads((tmp_path / "attribution.json").read_text())["comparisons"]
     assert few["units"] == 4
     assert few["per"] == "mask"
     assert whole["per"] == "trajectory"
     assert "one plain pass per mask and variant" in capsys.readouterr().out
+
+
+def test_a_section_that_is_finished_is_read_not_measured_again(tmp_path):
+    kept = Kept(tmp_path)
+    assert kept.get("a/one", lambda: {"n": 3, "pair": (1, 2)}) == {"n": 3, "pair": [1, 2]}
+    assert kept.get("a/one", lambda: pytest.fail("measured twice")) == {"n": 3, "pair": [1, 2]}
+    with pytest.raises(ZeroDivisionError):
+        kept.get("two", lambda: {"n": 1 // 0})
+    assert [path.name for path in tmp_path.rglob("*.json")] == ["one.json"]
+
+
+def test_an_unknown_section_is_refused_with_those_there_are(tmp_path):
+    with pytest.raises(SystemExit, match=r"no section nothing; there are .*prefix-tree"):
+        main(["attribution", "--small", "--out", str(tmp_path), "--sections", "nothing"])
 
 
 def test_an_unknown_suite_is_refused(capsys):
