@@ -59,7 +59,7 @@ def trials_rows(at: Workspace, scope: Scope) -> Rows:
         statements: list[Statement] = []
         for log, reading in track(planned, "Asking the arms"):
             trial = run_trial(log, reading, agent, model, policy)
-            statement = _statement(ledger, agent.name, trial, log.scenario, criteria)
+            statement = trial_statement(ledger, agent.name, trial, log.scenario, criteria)
             statements.append(statement)
             rows.append(_row(trial, statement.event_id))
         ledger.append(statements, role="evaluator")
@@ -93,7 +93,8 @@ def _row(trial: Trial, event_id: str) -> dict[str, Any]:
     }
 
 
-def _statement(ledger: Ledger, agent: str, trial: Trial, scenario: Scenario, criteria: str) -> TrialRecorded:
+def trial_statement(ledger: Ledger, agent: str, trial: Trial, scenario: Scenario, criteria: str) -> TrialRecorded:
+    """The `trial.recorded` of ``trial`` under the registration ``criteria``; its row is stored."""
     record = trial.record
     contents = [(_document(record).encode("utf-8", "replace"), JSON)]
     if record.answer is not None:
