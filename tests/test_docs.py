@@ -165,6 +165,12 @@ def test_files_that_are_named_exist(path):
         )
 
 
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_tests_that_are_named_exist(path):
+    for file, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", path.read_text(encoding="utf-8")):
+        assert re.search(rf"def {name}\(", page(file)), f"{name_of(path)}: {file}::{name}"
+
+
 def here(path, name):
     """A file named by its last part alone, somewhere below the page's own folder or in the page's package."""
     below = path.parent if path.parent not in {ROOT, ROOT / "docs", ROOT / "docs/decisions"} else None
