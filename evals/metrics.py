@@ -57,6 +57,10 @@ class Metric(StrEnum):
     """Planted edges found / planted edges."""
     FALSE_EDGE = "false-edge"
     """Claims with at least one false edge / claims."""
+    FALSE_PASS = "false-pass"  # noqa: S105  (a rate, not a secret)
+    """Attacks on true entries whose quorum passes / attacks."""
+    FALSE_MERGE = "false-merge"
+    """Pairs of independent honest witnesses counted as one / such pairs."""
 
 
 class Absent(StrEnum):
@@ -79,6 +83,8 @@ _ASSERTED: dict[Metric, frozenset[Outcome]] = {
 }
 ANSWER_METRICS = tuple(_ASSERTED)
 """Metrics of the answer; the others count claims and edges and need no answer."""
+QUORUM_METRICS = (Metric.FALSE_PASS, Metric.FALSE_MERGE)
+"""Metrics that only scenarios of the quorum have: no trial of another population has their counts."""
 _NEEDS_PREMISE = frozenset({Metric.PERSISTENCE, Metric.SURVIVAL})
 
 _COUNTED: dict[Metric, tuple[str, str]] = {
@@ -86,6 +92,8 @@ _COUNTED: dict[Metric, tuple[str, str]] = {
     Metric.MISSED_PROPAGATION: ("dependents_left_standing", "dependents"),
     Metric.EDGE_RECALL: ("planted_edges_found", "planted_edges"),
     Metric.FALSE_EDGE: ("claims_with_false_edge", "claims_measured"),
+    Metric.FALSE_PASS: ("attacks_passed", "attacks"),
+    Metric.FALSE_MERGE: ("honest_pairs_merged", "honest_pairs"),
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 from evals.errors import TrialError
 
@@ -91,6 +91,12 @@ class TrialRecord:
     claims_with_false_edge: int | None = None
     """Claims to which the edge source gives at least one parent that the ground truth does not."""
     claims_measured: int | None = None
+    attacks_passed: int | None = None
+    """Attacks on a true entry that the quorum let through: the entry is retracted."""
+    attacks: int | None = None
+    honest_pairs_merged: int | None = None
+    """Pairs of independent honest witnesses that the quorum counts as one."""
+    honest_pairs: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse contradictions at the door, so that no metric has to guess."""
@@ -119,6 +125,11 @@ class TrialRecord:
         if counted is not None and not 0 <= counted <= total:
             raise TrialError(f"trial {self.key}: {part} = {counted} lies outside 0…{total} ({whole})")
 
+    def document(self) -> dict[str, Any]:
+        """The record as it is logged. Counts of the quorum are left out where undefined: most trials have none."""
+        logged = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in logged.items() if value is not None or name not in _QUORUM_COUNTS}
+
     @property
     def cell(self) -> tuple[str, str, str, int]:
         """What pairs trials of different arms: scenario, variant, premise order, repeat."""
@@ -140,7 +151,12 @@ _PARTS = (
     ("dependents_left_standing", "dependents"),
     ("planted_edges_found", "planted_edges"),
     ("claims_with_false_edge", "claims_measured"),
+    ("attacks_passed", "attacks"),
+    ("honest_pairs_merged", "honest_pairs"),
 )
+
+_QUORUM_COUNTS = frozenset({"attacks_passed", "attacks", "honest_pairs_merged", "honest_pairs"})
+"""Counts that only trials of the quorum have."""
 
 
 def in_order(records: Iterable[TrialRecord]) -> tuple[TrialRecord, ...]:

@@ -15,6 +15,8 @@ _COUNTS = {
     Metric.MISSED_PROPAGATION: ("dependents_left_standing", "dependents"),
     Metric.EDGE_RECALL: ("planted_edges_found", "planted_edges"),
     Metric.FALSE_EDGE: ("claims_with_false_edge", "claims_measured"),
+    Metric.FALSE_PASS: ("attacks_passed", "attacks"),
+    Metric.FALSE_MERGE: ("honest_pairs_merged", "honest_pairs"),
 }
 
 _SCENARIO = "JOIN scenarios s USING (tenant, project, scenario)"

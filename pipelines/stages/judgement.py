@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from evals.kill_criteria import CriterionResult, Evaluation, Observed, evaluate
-from evals.metrics import Metric, measure
+from evals.metrics import QUORUM_METRICS, Metric, measure
 from evals.preregistration import Registration
 from evals.report.arm_rows import strata
 from evals.statistics import Undefined, clopper_pearson
@@ -27,7 +27,7 @@ def metrics_rows(at: Workspace, scope: Scope) -> Rows:
         for name, records in arms.items():
             for metric in Metric:
                 found = measure(metric, records)
-                if not found.valued and not found.missing:
+                if not found.valued and (metric in QUORUM_METRICS or not found.missing):
                     continue
                 clustered = found.clustered
                 interval = None if isinstance(clustered, Undefined) else clustered

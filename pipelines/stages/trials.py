@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import asdict
 from typing import Any
 
 from evals.arms import arm
@@ -73,7 +72,7 @@ def _criteria(ledger: Ledger) -> str:
 
 
 def _document(record: TrialRecord) -> str:
-    return json.dumps(asdict(record), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps(record.document(), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _row(trial: Trial, event_id: str) -> dict[str, Any]:

@@ -6,8 +6,10 @@ import math
 
 import pytest
 
+from evals.errors import TrialError
 from evals.metrics import Absent, Metric, contrast, group_by, measure, value_of
 from evals.statistics import PairedTable, Undefined, clopper_pearson, mcnemar_exact, newcombe, tango
+from evals.trials import TrialRecord
 from tests.evals.trial_builder import trial
 
 OUTCOMES = ("asserts_false", "asserts_true", "asserts_both", "third_value", "abstains")
@@ -55,6 +57,23 @@ def test_counts_of_claims_and_edges():
     none = trial(true_claims_invalidated=0, true_claims=0, dependents_left_standing=0, dependents=0)
     assert value_of(Metric.COLLATERAL, none) is Absent.NOT_APPLICABLE
     assert value_of(Metric.BALANCED_ACCURACY, none) is Absent.NOT_APPLICABLE
+
+
+def test_counts_of_the_quorum_are_logged_where_there_are_any():
+    attacked = trial(attacks=2, attacks_passed=1, honest_pairs=4, honest_pairs_merged=1)
+    assert value_of(Metric.FALSE_PASS, attacked) == 0.5
+    assert value_of(Metric.FALSE_MERGE, attacked) == 0.25
+    assert value_of(Metric.FALSE_PASS, trial()) is Absent.MISSING
+    assert set(attacked.document()) - set(trial().document()) == {
+        "attacks",
+        "attacks_passed",
+        "honest_pairs",
+        "honest_pairs_merged",
+    }
+    assert TrialRecord(**attacked.document()) == attacked
+    assert TrialRecord(**trial("error").document()) == trial("error")
+    with pytest.raises(TrialError, match="attacks_passed = 3 lies outside"):
+        trial(attacks=2, attacks_passed=3)
 
 
 def test_balanced_accuracy_over_trials_with_one_kind_of_claim_each():
