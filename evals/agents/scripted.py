@@ -34,6 +34,9 @@ class ScriptedAgent:
         said = self.answer(prompt)
         if isinstance(said, Fault):
             return said
-        scores = {value: float(value in said.text) for values in candidates.values() for value in values}
-        preferred = max(candidates, key=lambda label: max(scores[value] for value in candidates[label]))
+        labels = {label: values for label, values in candidates.items() if values}
+        if not labels:
+            return Fault("a forced choice needs at least one candidate value")
+        scores = {value: float(value in said.text) for values in labels.values() for value in values}
+        preferred = max(labels, key=lambda label: max(scores[value] for value in labels[label]))
         return Choice(preferred, scores)
