@@ -17,6 +17,9 @@ Cluster = Callable[[Statement], str]
 HARM = ("tampered", "mismatch", "stale", "unavailable", "not_comparable", "intact", "match")
 """Outcomes of an audit, worst first."""
 
+ORIGIN = ("mismatch", "stale", "match")
+"""Outcomes in which the origin itself was heard."""
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -40,6 +43,28 @@ class Quorum:
     members: frozenset[str]
     """Those that belong to some independent set of the policy's number."""
     passes: bool
+
+
+def _standing(audits: Mapping[str, Statement]) -> dict[str, Statement]:
+    """``audits`` of one seal without those that heard nobody after the origin had contradicted it.
+
+    From the beginnings of the chains on: what the origin said last comes down to each successor, and a successor of one
+    that is dropped succeeds what that one named.
+    """
+    after: dict[str | None, list[str]] = defaultdict(list)
+    for key, audit in audits.items():
+        after[audit["predecessor"] if audit["predecessor"] in audits else None].append(key)
+    kept: dict[str, Statement] = {}
+    reached: list[tuple[str, str, str | None]] = [(key, "", audits[key]["predecessor"]) for key in after[None]]
+    while reached:
+        key, heard, before = reached.pop()
+        outcome = audits[key]["outcome"]
+        dropped = heard in {"mismatch", "stale"} and outcome not in {*ORIGIN, "tampered"}
+        if not dropped:
+            kept[key] = audits[key] | {"predecessor": before}
+        heard = outcome if outcome in ORIGIN else heard
+        reached.extend((successor, heard, before if dropped else key) for successor in after[key])
+    return kept
 
 
 @dataclass
@@ -89,7 +114,7 @@ class Ledger:
             by_seal[audit["seal"]][key] = audit
         suspended, verified = set(), set()
         for seal, body in self.of("seal.minted").items():
-            mine = by_seal.get(seal, {})
+            mine = _standing(by_seal.get(seal, {}))
             named = {audit["predecessor"] for audit in mine.values()}
             heads = {key: audit for key, audit in mine.items() if key not in named}
             worst = min((audit["outcome"] for audit in heads.values()), key=HARM.index, default=None)

@@ -1,7 +1,12 @@
-"""Stratum 1: what replay audits say about each seal. Reads nothing but seals, audits and the policy."""
+"""Stratum 1: what replay audits say about each seal. Reads nothing but seals, audits and the policy.
+
+Only what asked the origin again, or found the stored bytes themselves wrong, takes the place of a `mismatch` or a `stale`: a
+look that asked nobody is void there, whoever filed it, and what names it as its predecessor succeeds what stood before it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, get_args
@@ -13,6 +18,11 @@ from ledger_core.kernel.types import EventId
 
 _WORST_FIRST: Final[tuple[AuditOutcome, ...]] = get_args(AuditOutcome)
 """`tampered > mismatch > stale > unavailable > not_comparable > intact > match`, the order of the enumeration."""
+
+_ASKED: Final[frozenset[AuditOutcome]] = frozenset({"match", "mismatch", "stale"})
+"""Outcomes that only asking the origin can have."""
+
+_ASKED_NOBODY: Final[frozenset[AuditOutcome]] = frozenset({"unavailable", "not_comparable", "intact"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,7 @@ def audit_results(index: LedgerIndex, policy: Policy) -> AuditResult:
         seal = index.seals.get(seal_id)
         if seal is None:
             continue
-        links = {key: _predecessor(index.audits[key]) for key in keys}
+        links = _effective({key: index.audits[key] for key in keys})
         heads = [index.audits[head] for head in chain_heads(links)]
         worst = min(heads, key=lambda audit: (_WORST_FIRST.index(audit.body.outcome), audit.event_id)).body.outcome
         if worst in {"tampered", "mismatch"} or (worst == "stale" and _any_too_old(seal, heads, policy)):
@@ -40,6 +50,42 @@ def audit_results(index: LedgerIndex, policy: Policy) -> AuditResult:
         elif worst == "match" and seal.body.attestation == "boundary" and seal.body.effect == "read_only":
             verified.add(seal_id)
     return AuditResult(frozenset(verified), frozenset(suspended))
+
+
+def _effective(chain: Mapping[EventId, ReplayAudited]) -> dict[EventId, EventId | None]:
+    """The audits of one seal that count, each with the one it succeeds: the void ones are stepped over."""
+    said = _said_by_the_origin(chain)
+    links = {key: _predecessor(audit) for key, audit in chain.items()}
+    void = {
+        key
+        for key, audit in chain.items()
+        if audit.body.outcome in _ASKED_NOBODY and said[key] in {"mismatch", "stale"}
+    }
+    effective: dict[EventId, EventId | None] = {}
+    for key in chain.keys() - void:
+        before = links[key]
+        while before is not None and before in void:
+            before = links[before]
+        effective[key] = before
+    return effective
+
+
+def _said_by_the_origin(chain: Mapping[EventId, ReplayAudited]) -> dict[EventId, AuditOutcome | None]:
+    """What the origin said last, at each audit or before it; None where nobody asked."""
+    said: dict[EventId, AuditOutcome | None] = {}
+    for start in chain:
+        walked: list[EventId] = []
+        at: EventId | None = start
+        found: AuditOutcome | None = None
+        while at is not None and at in chain:  # every predecessor is named by hash, so the walk ends
+            walked.append(at)
+            outcome = chain[at].body.outcome
+            if at in said or outcome in _ASKED:
+                found = said.get(at, outcome)
+                break
+            at = _predecessor(chain[at])
+        said.update(dict.fromkeys(walked, found))
+    return said
 
 
 def _predecessor(audit: ReplayAudited) -> EventId | None:

@@ -21,7 +21,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from ledger_core.kernel.errors import NoteError, SignatureError, SigningKeyError
-from ledger_core.signing.notes import KEY_ID_BYTES, NoteSignature, SignedNote, check_name, decode_base64
+from ledger_core.signing.notes import CONTROL, KEY_ID_BYTES, NoteSignature, SignedNote, check_name, decode_base64
 from ledger_core.stores.files import make_directories, storage_errors, sync_directory
 
 KEY_BYTES = 32
@@ -105,7 +105,7 @@ class SigningKey:
 
     def sign(self, text: str) -> SignedNote:
         """``text`` (which ends in a newline) signed; the same text gives the same note."""
-        if not text.endswith("\n") or any(char < " " and char != "\n" for char in text):
+        if not text.endswith("\n") or CONTROL.search(text) is not None:
             raise NoteError("the text of a note ends in a newline and holds no other control character")
         signature = NoteSignature(self.name, self.verifier.key_id, self._key.sign(text.encode()))
         return SignedNote(text, (signature,))

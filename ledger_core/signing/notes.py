@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +24,9 @@ KEY_ID_BYTES = 4
 MAX_SIGNATURES = 16
 """Most signatures a note may carry: what the format obliges a verifier to accept."""
 MAX_NOTE_BYTES = 1 << 20
+
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f]")
+"""Characters that no note holds: the control characters below the space but the newline."""
 
 _MARK = "— "
 
@@ -62,7 +66,7 @@ class SignedNote:
         """
         if len(note.encode("utf-8", "surrogatepass")) > MAX_NOTE_BYTES:
             raise NoteError(f"a note has at most {MAX_NOTE_BYTES} bytes")
-        if any(char < " " and char != "\n" for char in note):
+        if CONTROL.search(note) is not None:
             raise NoteError("a note holds no control character but the newline; this is another kind of file")
         text, blank, signed = note.rpartition("\n\n")
         if not blank or not signed.endswith("\n"):

@@ -11,6 +11,7 @@ import pytest
 from ledger_core.belief import SEED_V4_CLUSTERS, fold
 from ledger_core.belief.independent_sets import adjacency, in_clique_of, largest
 from tests.ledger_core.belief.book import Book
+from tests.properties.oracle import believe
 
 pytestmark = pytest.mark.invariant("§2.5")
 
@@ -334,6 +335,45 @@ class TestAudits:
         book.audit(target, "match", predecessor=first)
         entry = state(book).entries[target]
         assert (entry.suspended, entry.tier, entry.belief) == (False, "sealed_verified", 950_000_000)
+
+    @pytest.mark.parametrize("later", ["intact", "unavailable", "not_comparable"])
+    @pytest.mark.parametrize("found", ["mismatch", "stale"])
+    def test_who_asked_nobody_lifts_no_suspension(self, book, target, found, later):
+        """A sealer that files such a statement past the auditor changes nothing: 700,000,000 · 50,000 ppm are left."""
+        policy = {"stale_after_seconds": 10}
+        book.audit(target, later, predecessor=book.audit(target, found, at="2026-01-02T00:00:00.000000000Z"))
+        entry = state(book, **policy).entries[target]
+        assert (entry.suspended, entry.tier, entry.belief) == (True, "sealed_unverified", 35_000_000)
+        assert believe(book.statements, SEED_V4_CLUSTERS.model_copy(update=policy))[0][target][5] is True
+
+    @pytest.mark.parametrize(
+        ("chain", "suspended", "tier"),
+        [
+            (["mismatch", "intact", "unavailable", "intact"], True, "sealed_unverified"),
+            (["mismatch", "intact", "match"], False, "sealed_verified"),
+            (["mismatch", "tampered", "intact"], True, "sealed_unverified"),
+            (["mismatch", "match", "tampered", "intact"], False, "sealed_unverified"),
+            (["mismatch", "match", "intact"], False, "sealed_unverified"),
+            (["tampered", "intact"], False, "sealed_unverified"),
+            (["intact", "mismatch"], True, "sealed_unverified"),
+        ],
+    )
+    def test_a_chain_of_audits_says_what_the_origin_said_last(self, book, target, chain, suspended, tier):
+        last = None
+        for outcome in chain:
+            last = book.audit(target, outcome, predecessor=last)
+        entry = state(book).entries[target]
+        assert (entry.suspended, entry.tier) == (suspended, tier)
+        assert believe(book.statements, SEED_V4_CLUSTERS)[0][target][::5] == (tier, suspended)
+
+    def test_a_match_after_a_void_look_succeeds_what_that_one_named(self, book, target):
+        """Not so its sibling: two heads are left, and the worse of them counts."""
+        first = book.audit(target, "mismatch")
+        void = book.audit(target, "intact", predecessor=first)
+        book.audit(target, "match", predecessor=void)
+        assert not state(book).entries[target].suspended
+        book.audit(target, "mismatch", predecessor=void)
+        assert state(book).entries[target].suspended
 
     def test_suspension_attenuates_what_rests_on_it_and_moves_no_reputation(self, book, target):
         claim = book.claim(book.generation([target]), [target])
