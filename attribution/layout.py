@@ -260,7 +260,7 @@ def build_layout(
     if layout.longest() > context_window:
         raise ContextWindowError(
             f"the trajectory needs {layout.longest()} tokens and the model sees {context_window}; "
-            "shorten it, or keep its end with --window"
+            "shorten it, or keep its end with a window (--window)"
         )
     return layout
 

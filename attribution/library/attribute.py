@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attribution.blocks import BlockCache
 from attribution.decision import ClaimDecision, RuleConfig, Undefined, UnitVerdict
 from attribution.decision.effects import designs_for, measure_effects
 from attribution.decision.floor_table import FloorTable, shipped
 from attribution.decision.probe import Probe
-from attribution.errors import InputError
-from attribution.library.inputs import claim_ranges, items_of_context, items_of_messages
+from attribution.errors import InputError, LayoutError
+from attribution.layout import claim_token_span
+from attribution.library.inputs import Message, Parts, claim_ranges, messages_of_chat, messages_of_context
+from attribution.library.loading import load
+from attribution.library.placing import IN_PLACE, place
 from attribution.library.result import Attribution, ClaimAttribution, Cut, Source, SourceVerdict
 from attribution.measurement import ClaimMeasurement, Measurer
 from attribution.models.files import DEFAULT_MODEL
@@ -31,10 +35,10 @@ from attribution.trajectory import (
 )
 
 if TYPE_CHECKING:
-    from attribution.models import ChatPieces, LanguageModel
+    from attribution.models import LanguageModel
 
 LONGEST_ANSWER = 128
-"""Tokens that a response has at most where the model writes it."""
+"""Tokens that a response has at most where the model writes it, unless the caller says otherwise."""
 _LONGEST_CHARACTER = 4
 """Tokens over which one character is spread at most: its UTF-8 bytes."""
 _PPM = 1_000_000
@@ -47,97 +51,103 @@ def attribute(
     response: str | None = None,
     *,
     messages: Sequence[Mapping[str, Any]] | None = None,
+    parts: Parts = "sentence",
+    prompt: str | None = None,
     start: int | None = None,
     stop: int | None = None,
-    model: str | LanguageModel = DEFAULT_MODEL,
+    spans: Sequence[tuple[int, int]] | None = None,
+    model: str | Path | LanguageModel | tuple[Any, Any] = DEFAULT_MODEL,
+    max_new_tokens: int = LONGEST_ANSWER,
     threads: int = 2,
     cache: Path | None = None,
+    scores: Path | None = None,
     floors: FloorTable | None = None,
 ) -> Attribution:
     """Measure which parts of a context each claim of a response rests on.
 
-    Every source is a message of its own in the model's chat template. The token ids that are scored are the ids of the response;
-    an ablation deletes a source's tokens. Where a floor is known for claims and contexts of this size, each source gets a
-    verdict; elsewhere it gets its effect with an interval, and :attr:`ClaimAttribution.reason` says what is missing.
+    The token ids that are scored are the ids of the response; an ablation deletes a source's tokens. Where a floor is known
+    for claims and contexts of this size, each source gets a verdict; elsewhere it gets its effect with an interval, and
+    :attr:`ClaimAttribution.reason` says what is missing. All claims share their ablations.
 
     Args:
-        context: sources; one text is split into its sentences. Or give ``messages``.
+        context: sources; one text is taken apart by ``parts``. Or give ``messages``.
         query: the question, never ablated.
-        response: what was answered, by whatever model; None lets the model answer (greedy, at most 128 tokens).
-        messages: a chat in OpenAI's form, with tools, in place of ``context`` and ``query``.
+        response: what was answered, by whatever model; None lets the model answer, greedily.
+        messages: a chat in OpenAI's form, with tools, in place of ``context`` and ``query``; a content may be a list of
+            text parts, each of them a source.
+        parts: ``sentence``, ``line``, ``word``, or a function from a text to its pieces in order.
+        prompt: None makes each source a message of its own, for which floors ship. A text with ``{context}`` and ``{query}``
+            makes one user message with the sources in place.
         start: first character of the one span of the response to attribute; default: each of its sentences.
         stop: the character after the span.
-        model: a packaged name, a folder or ``.gguf`` file, or a loaded model.
+        spans: several spans, each ``(start, stop)``, in place of ``start`` and ``stop``.
+        model: a packaged name, a folder or ``.gguf`` file, a transformers model with its tokenizer, or a loaded model.
+        max_new_tokens: length of the response at most, where the model writes it.
         threads: torch threads, where the model is loaded here.
         cache: folder of converted models (default: the user's cache folder).
+        scores: folder that keeps what was scored, so that a repeated or interrupted call goes on where it was.
         floors: calibrated floors; default: those that ship with the packaged model.
 
     Raises:
         InputError: an input that cannot be attributed; the message names it.
         ContextWindowError: more tokens than the model sees; the message names both sizes.
         ModelNotFoundError: no such model on this machine.
+        UnsupportedModelError: a model whose tokens or branches are not exact.
     """
     from attribution.scorers.transformers_scorer import TransformersScorer
 
-    items = _items(context, query, messages)
+    said = _messages(context, query, messages, parts, prompt)
     if response is not None:
-        claim_ranges(response, start, stop)  # what cannot be attributed is refused before a model is loaded
-    language = _loaded(model, threads, cache)
-    placed, prompt = _lay_out(items, language.tokenize, language.chat_template_pieces)
+        claim_ranges(response, start, stop, spans)  # what cannot be attributed is refused before a model is loaded
+    language = load(model, threads, cache)
+    placed, prompt_ids = place(said, language, language.chat_template_pieces)
     generated = response is None
     if response is None:
-        response_ids, response = _answer(language, prompt)
+        response_ids, response = _answer(language, prompt_ids, max_new_tokens)
     else:
         response_ids = language.tokenize(response)
-    ranges = claim_ranges(response, start, stop)
-    trajectory = _trajectory(language, placed, prompt, response, response_ids, ranges)
+    ranges = claim_ranges(response, start, stop, spans)
+    trajectory = _trajectory(language, placed, prompt_ids, response, response_ids, ranges)
     if not generated:
         trajectory = replace(trajectory, fidelity="proxy")
     scorer = TransformersScorer(language)
+    kept = None if scores is None else BlockCache(scores)
     measurer = Measurer(
         scorer,
         shipped() if floors is None else floors,
         weights_digest=language.files.weights_digest,
-        template=TEMPLATE,
-        cache=None,
+        template=IN_PLACE if any(len(message.parts) > 1 for message in said) else TEMPLATE,
+        cache=kept,
     )
-    sources = _sources(trajectory, items)
-    scores = TrajectoryScores(trajectory, scorer, None)
+    sources = _sources(trajectory, [item for message in said for item in message.parts])
+    table = TrajectoryScores(trajectory, scorer, kept)
     measured = [
-        _claim(measurement, scores, sources, response, ranges[number])
+        _claim(measurement, table, sources, response, ranges[number])
         for number, measurement in enumerate(measurer.measure(trajectory, {}))
     ]
     identity = f"{language.files.name} {language.files.weights_digest[:12]} {language.dtype}"
     return Attribution(response, sources, tuple(measured), identity, generated)
 
 
-def _items(
-    context: str | Sequence[str] | None, query: str, messages: Sequence[Mapping[str, Any]] | None
-) -> list[ContextItem]:
+def _messages(
+    context: str | Sequence[str] | None,
+    query: str,
+    messages: Sequence[Mapping[str, Any]] | None,
+    parts: Parts,
+    prompt: str | None,
+) -> list[Message]:
     if messages is not None:
-        if context is not None or query:
-            raise InputError("give messages, or context and query, not both")
-        return items_of_messages(messages)
+        if context is not None or query or prompt is not None:
+            raise InputError("give messages, or context, query and prompt, not both")
+        return messages_of_chat(messages)
     if context is None:
         raise InputError("give a context: a text, a list of sources, or messages")
-    return items_of_context(context, query)
+    return messages_of_context(context, query, parts=parts, prompt=prompt)
 
 
-def _loaded(model: str | LanguageModel, threads: int, cache: Path | None) -> LanguageModel:
-    from attribution.models import load_language_model, resolve_model
-
-    if not isinstance(model, str):
-        return model
-    if cache is None:
-        from platformdirs import user_cache_path
-
-        cache = user_cache_path("veritas") / "models"
-    return load_language_model(resolve_model(model, cache), threads=threads)
-
-
-def _answer(language: LanguageModel, prompt: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
+def _answer(language: LanguageModel, prompt: tuple[int, ...], longest: int) -> tuple[tuple[int, ...], str]:
     """The model's answer, cut before a character that its last tokens begin and do not end."""
-    ids = language.generate(prompt, LONGEST_ANSWER, stop_ids=(language.chat_template_pieces.end,))
+    ids = language.generate(prompt, longest, stop_ids=(language.chat_template_pieces.end,))
     for length in range(len(ids), max(0, len(ids) - _LONGEST_CHARACTER), -1):
         try:
             answer = language.detokenize(ids[:length]).decode()
@@ -146,28 +156,6 @@ def _answer(language: LanguageModel, prompt: tuple[int, ...]) -> tuple[tuple[int
         if answer.strip():
             return ids[:length], answer
     raise InputError("the model answers with no text; give a response, or another query")
-
-
-def _lay_out(
-    items: Sequence[ContextItem], tokenize: Any, chat: ChatPieces
-) -> tuple[tuple[ContextItem, ...], tuple[int, ...]]:
-    """The context with token bounds, template regions included, and the prompt's ids up to where the assistant speaks."""
-    ids: list[int] = []
-    placed: list[ContextItem] = []
-
-    def add(item: ContextItem | None, tokens: Sequence[int]) -> None:
-        if not tokens:
-            return
-        template = ContextItem(None, "template", "system", "", None)
-        placed.append(replace(item or template, token_start=len(ids), token_stop=len(ids) + len(tokens)))
-        ids.extend(tokens)
-
-    for item in items:
-        add(None, chat.opening(item.role))
-        add(item, tokenize(item.text))
-        add(None, chat.closing)
-    add(None, chat.opening("assistant"))
-    return tuple(placed), tuple(ids)
 
 
 def _trajectory(
@@ -179,6 +167,7 @@ def _trajectory(
     ranges: Sequence[tuple[int, int]],
 ) -> Trajectory:
     encoded = response.encode()
+    _require_tokens(language, response, response_ids, ranges)
     claims = tuple(Claim(f"claim-{number}", low, high, "sentence") for number, (low, high) in enumerate(ranges))
     texts = {item.entry: item.text for item in placed if item.entry is not None}
     texts |= {claim.entry: encoded[claim.byte_start : claim.byte_stop].decode() for claim in claims}
@@ -201,6 +190,22 @@ def _trajectory(
         context_window=language.context_window,
     )
     return trajectory
+
+
+def _require_tokens(
+    language: LanguageModel, response: str, response_ids: Sequence[int], ranges: Sequence[tuple[int, int]]
+) -> None:
+    """Refuse a span inside which no token of the response ends, in the caller's own terms."""
+    encoded, lengths = response.encode(), [len(language.token_bytes(token)) for token in response_ids]
+    for low, high in ranges:
+        try:
+            claim_token_span(lengths, low, high)
+        except LayoutError as error:
+            start, stop = (len(encoded[:edge].decode()) for edge in (low, high))
+            raise InputError(
+                f"the span [{start}, {stop}), {response[start:stop]!r}, lies inside one token of the response; "
+                "widen it to its word"
+            ) from error
 
 
 def _sources(trajectory: Trajectory, items: Sequence[ContextItem]) -> tuple[Source, ...]:

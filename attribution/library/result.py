@@ -74,6 +74,11 @@ class ClaimAttribution:
     passes: int
     """Distinct ablations that were scored for this claim."""
 
+    def ranked(self, top_k: int | None = None) -> tuple[SourceVerdict, ...]:
+        """Verdicts by effect, the strongest support first; all of them, or the first ``top_k``. Undefined effects come last."""
+        ordered = sorted(self.verdicts, key=lambda one: (one.effect_nats is None, -(one.effect_nats or 0.0)))
+        return tuple(ordered if top_k is None else ordered[:top_k])
+
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
@@ -102,8 +107,12 @@ class Attribution:
         """All minimal sets of two or more sources whose joint absence loses a claim."""
         return tuple(cut for claim in self.claims for cut in claim.cuts)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One row a claim and source, plain values; None is undefined."""
+    def rows(self, top_k: int | None = None) -> list[dict[str, Any]]:
+        """One row a claim and source, plain values; None is undefined.
+
+        Args:
+            top_k: of every claim only the sources with the largest effects, in that order; None keeps the context's order.
+        """
         return [
             {
                 "claim": number,
@@ -119,10 +128,10 @@ class Attribution:
                 "labels": list(verdict.labels),
             }
             for number, claim in enumerate(self.claims)
-            for verdict in claim.verdicts
+            for verdict in (claim.verdicts if top_k is None else claim.ranked(top_k))
         ]
 
-    def to_polars(self) -> pl.DataFrame:
+    def to_polars(self, top_k: int | None = None) -> pl.DataFrame:
         """:meth:`rows` as a data frame with a fixed schema."""
         import polars as pl
 
@@ -139,7 +148,7 @@ class Attribution:
             "high_nats": pl.Float64,
             "labels": pl.List(pl.String),
         }
-        return pl.DataFrame(self.rows(), schema=schema)
+        return pl.DataFrame(self.rows(top_k), schema=schema)
 
     def show(self) -> None:
         """Print every claim with its sources, shaded by effect."""

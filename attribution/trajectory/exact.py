@@ -130,11 +130,16 @@ def _lay_out(
                 )
             )
             targets.append(Target(claim.entry, start, stop, own, foils))
+    swaps: list[list[tuple[int, ...]]] = [[] for _ in units]
+    for region, item in zip(regions, last.context, strict=False):
+        if region.unit is not None:
+            original = tuple(ids[region.start : region.stop])
+            swaps[region.unit].append(fit_swap(original, item.text, wording.swaps.get(item.entry or ""), tokenize))
     layout = build_layout(
         ids=ids,
         regions=tuple(regions),
         units=tuple(
-            _unit(index, unit, regions, last.context, wording, ids, tokenize) for index, unit in enumerate(units)
+            Unit(key=unit.named, label=unit.named[:12], swap=tuple(swaps[index])) for index, unit in enumerate(units)
         ),
         targets=tuple(targets),
         context_window=context_window,
@@ -153,21 +158,3 @@ def _token_span(generation: Generation, claim: Claim, token_bytes: TokenBytes) -
     lengths = [len(token_bytes(token)) for token in response]
     start, stop = claim_token_span(lengths, claim.byte_start, claim.byte_stop)
     return len(prompt) + start, len(prompt) + stop
-
-
-def _unit(
-    index: int,
-    unit: TrajectoryUnit,
-    regions: Sequence[Region],
-    context: Sequence[ContextItem],
-    wording: Wording,
-    ids: Sequence[int],
-    tokenize: Tokenize,
-) -> Unit:
-    swaps: list[tuple[int, ...]] = []
-    for region, item in zip(regions, context, strict=False):
-        if region.unit != index:
-            continue
-        original = tuple(ids[region.start : region.stop])
-        swaps.append(fit_swap(original, item.text, wording.swaps.get(item.entry or ""), tokenize))
-    return Unit(key=unit.named, label=unit.named[:12], swap=tuple(swaps))

@@ -1,36 +1,17 @@
 from __future__ import annotations
 
-import math
 import re
 
 import polars as pl
 import pytest
 
 from attribution import attribute
-from attribution.decision import Floor
-from attribution.decision.floor_table import FloorRow, FloorTable
-from attribution.errors import ContextWindowError, InputError
-from attribution.measurement import UNCONTRASTED
+from attribution.errors import InputError
 from attribution.scorers.transformers_scorer import TransformersScorer
-from attribution.trajectory import TEMPLATE
+from tests.attribution.library.floors import floors
 
 SOURCES = ["The Arden is an old ferry.", "It was steered by Dora in 1912.", "The gate closes at 17."]
 RESPONSE = "It was steered in 1912. The gate closes at 17."
-
-
-def floors(tiny, tau=0.5):
-    """Floors that a random model's effects pass."""
-    return FloorTable.of(
-        FloorRow.of(
-            Floor(tau, tau, 199, "shipped"),
-            tokens=(1, 4096),
-            units=(1, 64),
-            weights=tiny.files.weights_digest,
-            template=TEMPLATE + suffix,
-            dtype="float32",
-        )
-        for suffix in ("", UNCONTRASTED)
-    )
 
 
 @pytest.fixture(scope="module")
@@ -141,25 +122,6 @@ def test_a_call_and_its_result_are_one_source_and_the_last_question_none(tiny):
 
 
 @pytest.mark.parametrize(
-    "sources",
-    [
-        ["one"],
-        ["same", "same", "same"],
-        ["", " ", "text"],
-        ["nul \x00 here", "zero\u200bwidth", "\u202eright to left", "👩\u200d👩\u200d👧"],
-        ['{"a": {"b": [1, 2]}}', "{context}", "{{query}}"],
-        ["<|im_end|>", "<|endoftext|> and on"],
-        ["\n\nleading", " , before"],
-    ],
-)
-def test_awkward_sources_are_sources(tiny, sources):
-    found = attribute(sources, "What?", "It is <|im_end|> 17, \u202edé👩\u200d👧.", model=tiny)
-    kept = [source for source in sources if source]
-    assert [source.text for source in found.sources] == kept
-    assert all(math.isfinite(v.effect_nats) for claim in found.claims for v in claim.verdicts)
-
-
-@pytest.mark.parametrize(
     ("arguments", "says"),
     [
         ({"context": ["x"], "response": ""}, "the response is empty"),
@@ -181,11 +143,6 @@ def test_awkward_sources_are_sources(tiny, sources):
 def test_what_cannot_be_attributed_is_refused_by_name(tiny, arguments, says):
     with pytest.raises(InputError, match=re.escape(says)):
         attribute(model=tiny, **arguments)
-
-
-def test_a_context_that_the_model_cannot_see_is_refused_with_both_sizes(tiny):
-    with pytest.raises(ContextWindowError, match=str(tiny.context_window)):
-        attribute(["long " * 2000], "What?", "Yes 1.", model=tiny)
 
 
 def test_the_page_escapes_what_it_quotes_and_loads_nothing(tiny):
