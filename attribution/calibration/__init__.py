@@ -1,0 +1,11 @@
+"""Weights of cuts from regenerated answers: how sure it is that a claim falls with what it rests on.
+
+`pairs` holds and collects what is learnt from, `fit` calibrates and validates, `weights` gives a decision its calibrated
+weights. A decision without a calibration keeps its uncalibrated ones and says so.
+"""
+
+from attribution.calibration.fit import Calibration, Reliability, Uncalibrated, calibrate
+from attribution.calibration.pairs import Pair, Placebos, collect
+from attribution.calibration.weights import reweigh
+
+__all__ = ["Calibration", "Pair", "Placebos", "Reliability", "Uncalibrated", "calibrate", "collect", "reweigh"]
