@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -115,12 +116,16 @@ class Server:
     def kill(self) -> None:
         """SIGKILL for the server and every process of it, as when the machine loses power, minus the disk."""
         assert self._process is not None
-        with psycopg.connect(self.address(), autocommit=True) as connection:
-            backends = [row[0] for row in connection.execute("SELECT pid FROM pg_stat_activity").fetchall()]
-        for process in (self._process.pid, *backends):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+        self._process.send_signal(signal.SIGSTOP)  # so that none is born while they are counted
+        born = psutil.Process(self._process.pid).children(recursive=True)
+        for process in born:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        self._process.kill()
         self._process.wait()
+        # A server does not start while one of an earlier server still holds its shared memory.
+        _, alive = psutil.wait_procs(born, timeout=_START_SECONDS)
+        assert not alive
 
     def restart_after_kill(self) -> None:
         """:meth:`kill`, then :meth:`start`."""

@@ -58,25 +58,30 @@ class Storm:
         chosen = random.Random(self.seed)
         living = {number: self._start(folder, number) for number in range(self.writers)}
         killed, server_kills, deadline = 0, 0, time.monotonic() + _PATIENCE_SECONDS * (1 + self.appends / 2_000)
-        while living:
-            assert time.monotonic() < deadline, f"writers {sorted(living)} do not finish"
-            time.sleep(chosen.uniform(*_KILL_PAUSE))
-            for number, process in list(living.items()):
-                pid, status = os.waitpid(process, os.WNOHANG)
-                if pid:
-                    assert status == 0, f"writer {number} ended with {os.waitstatus_to_exitcode(status)}"
-                    del living[number]
-            if killed < self.kills:
-                number = chosen.choice(sorted(living))
-                os.kill(living[number], signal.SIGKILL)
-                os.waitpid(living[number], 0)
-                killed += 1
-                living[number] = self._start(folder, number)
-            if killed == self.kills:
-                (folder / _CALM).touch()
-            if living and self.kill_server is not None and server_kills < self.server_kills:
-                server_kills += 1
-                self.kill_server()
+        try:
+            while living:
+                assert time.monotonic() < deadline, f"writers {sorted(living)} do not finish"
+                time.sleep(chosen.uniform(*_KILL_PAUSE))
+                for number, process in list(living.items()):
+                    pid, status = os.waitpid(process, os.WNOHANG)
+                    if pid:
+                        assert status == 0, f"writer {number} ended with {os.waitstatus_to_exitcode(status)}"
+                        del living[number]
+                if killed < self.kills:
+                    number = chosen.choice(sorted(living))
+                    os.kill(living[number], signal.SIGKILL)
+                    os.waitpid(living[number], 0)
+                    killed += 1
+                    living[number] = self._start(folder, number)
+                if killed == self.kills:
+                    (folder / _CALM).touch()
+                if living and self.kill_server is not None and server_kills < self.server_kills:
+                    server_kills += 1
+                    self.kill_server()
+        finally:
+            for process in living.values():
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
         return Aftermath(self, folder, killed, server_kills)
 
     def _start(self, folder: Path, number: int) -> int:
