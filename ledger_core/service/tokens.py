@@ -26,7 +26,7 @@ from ledger_core.kernel.timestamps import check_timestamp
 from ledger_core.service.errors import ServiceError, TokenError
 from ledger_core.service.permissions import ROLES, ServiceRole
 from ledger_core.stores.files import make_directories, storage_errors
-from ledger_core.stores.sqlite_files import sqlite_errors
+from ledger_core.stores.sqlite_files import marks, sqlite_errors
 
 FILE: Final = "control.sqlite3"
 APPLICATION_ID: Final = 0x56455243
@@ -106,8 +106,7 @@ class TokenStore:
                 raise
 
     def _open(self) -> None:
-        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        application, version, _ = marks(self._connection)
         if (application, version) == (APPLICATION_ID, _FORMAT):
             return
         if (application, version) != (0, 0):

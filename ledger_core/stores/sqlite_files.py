@@ -61,14 +61,24 @@ def _uri(path: Path) -> str:
     return f"{base}?immutable=1&mode=ro" if settled else f"{base}?mode=ro"
 
 
+def marks(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    """Application, format and number of tables of a file, all of one moment: another process may be making it."""
+    connection.execute("BEGIN")
+    try:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    finally:
+        connection.execute("ROLLBACK")
+    return application, version, tables
+
+
 def check_format(connection: sqlite3.Connection, path: Path) -> int:
     """The format version of the file, 0 while it is empty.
 
     Raises :class:`LedgerVersionError` for a newer one, and for what is no ledger at all.
     """
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    application, version, tables = marks(connection)
     if (application, version, tables) == (0, 0, 0):
         return 0
     if application != APPLICATION_ID:
@@ -77,7 +87,7 @@ def check_format(connection: sqlite3.Connection, path: Path) -> int:
             "move it away or choose another --home"
         )
     check_version(path, version)
-    return int(version)
+    return version
 
 
 def upgrade(path: Path, found: int) -> None:
