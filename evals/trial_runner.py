@@ -11,8 +11,9 @@ from evals.arms import Arm, EdgeSource
 from evals.lexical import kept_parents
 from evals.matcher import read_answer
 from evals.prompts import AssembledPrompt, Line, Tokenizer, assemble, context_segments, question_segments
-from evals.reading import read
+from evals.reading import Known, read
 from evals.scenarios import Question, Scenario
+from evals.scenarios.attacks import QUORUM_FAMILIES
 from evals.trials import ForcedChoice, Outcome, TrialRecord
 from ledger_core.belief.fold import fold
 from ledger_core.belief.state import BeliefState, FoldOptions, Hyperedge
@@ -78,11 +79,19 @@ def _lexical_edges(log: ScenarioLog) -> dict[EventId, tuple[Hyperedge, ...]]:
 def prompt_of(log: ScenarioLog, arm: Arm, tokenizer: Tokenizer, policy: Policy) -> tuple[AssembledPrompt, list[Line]]:
     """The exact prompt of a scenario's question under an arm, and the lines it shows."""
     state = belief_under(log, policy, arm.edges)
-    falsehoods = frozenset(log.entry_ids[key] for key in log.scenario.falsehoods)
-    lines = read(arm, context_entries(state, log.statements, log.texts), falsehoods=falsehoods)
     question = _question(log.scenario)
+    lines = read(arm, context_entries(state, log.statements, log.texts), known=_known(log, question))
     segments = (*context_segments(lines), *question_segments(question.text, question.stem))
     return assemble(segments, tokenizer), list(lines)
+
+
+def _known(log: ScenarioLog, question: Question) -> Known:
+    return Known(
+        falsehoods=frozenset(log.entry_ids[key] for key in log.scenario.falsehoods),
+        label=log.scenario.digest,
+        kind=question.kind,
+        vocabulary=question.vocabulary,
+    )
 
 
 def run_trial(log: ScenarioLog, arm: Arm, agent: Agent, tokenizer: Tokenizer, policy: Policy) -> Trial:
@@ -116,7 +125,8 @@ def run_trial(log: ScenarioLog, arm: Arm, agent: Agent, tokenizer: Tokenizer, po
         fault=answer.reason if isinstance(answer, Fault) else None,
         correction_in_context=bool(corrections & shown) if corrections else None,
     )
-    record = replace(record, **_cascade_counts(log, state, arm), **_edge_counts(log, state, arm))
+    counts = (count(log, state, arm) for count in (_cascade_counts, _edge_counts, _quorum_counts, _guess_counts))
+    record = replace(record, **{name: value for counted in counts for name, value in counted.items()})
     body = "\n".join((*(line.text for line in lines), f"{question.text}", question.stem))
     return Trial(record, prompt, body, () if isinstance(answer, Fault) else answer.ids)
 
@@ -143,7 +153,7 @@ def _cascade_counts(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str,
     Undefined for a reading without a cascade: nothing retracted, or by an oracle.
     """
     scenario = log.scenario
-    if arm.retraction != "used" or not scenario.retracted or not scenario.claims:
+    if arm.retraction != "used" or not scenario.is_judged or not scenario.claims:
         return {}
     standing = {key for key in log.entry_ids if not state.entries[log.entry_ids[key]].invalidated}
     return {
@@ -168,3 +178,25 @@ def _edge_counts(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str, An
         "claims_measured": len(claims),
         "claims_with_false_edge": len({claim for parent, claim in found - planted}),
     }
+
+
+def _quorum_counts(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str, Any]:
+    """Whether the quorum let an attack through, or counted two honest witnesses as one."""
+    scenario = log.scenario
+    if arm.context == "flat" or scenario.family not in QUORUM_FAMILIES:
+        return {}
+    passed = all(log.entry_ids[target] in state.retractions for target in scenario.retracted)
+    if scenario.is_attack:
+        return {"attacks": 1, "attacks_passed": int(passed)}
+    return {"honest_pairs": 1, "honest_pairs_merged": int(not passed)}
+
+
+def _guess_counts(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str, Any]:
+    """Guesses, and claims that rest on one, against the least believed of the observations that the scenario seals."""
+    scenario = log.scenario
+    guesses = scenario.guesses
+    if arm.context == "flat" or not guesses:
+        return {}
+    sealed = [state.entries[log.entry_ids[entry.key]].belief or 0 for entry in scenario.entries if entry.kind == "seal"]
+    above = [key for key in guesses if (state.entries[log.entry_ids[key]].belief or 0) >= min(sealed)]
+    return {"guesses": len(guesses), "guesses_laundered": len(above)}

@@ -97,6 +97,9 @@ class TrialRecord:
     honest_pairs_merged: int | None = None
     """Pairs of independent honest witnesses that the quorum counts as one."""
     honest_pairs: int | None = None
+    guesses_laundered: int | None = None
+    """Guesses, and claims that rest on one, that the reading believes as much as a sealed observation."""
+    guesses: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse contradictions at the door, so that no metric has to guess."""
@@ -126,9 +129,9 @@ class TrialRecord:
             raise TrialError(f"trial {self.key}: {part} = {counted} lies outside 0…{total} ({whole})")
 
     def document(self) -> dict[str, Any]:
-        """The record as it is logged. Counts of the quorum are left out where undefined: most trials have none."""
+        """The record as it is logged. Counts that most trials have not are left out where undefined."""
         logged = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in logged.items() if value is not None or name not in _QUORUM_COUNTS}
+        return {name: value for name, value in logged.items() if value is not None or name not in _LATER_COUNTS}
 
     @property
     def cell(self) -> tuple[str, str, str, int]:
@@ -153,10 +156,13 @@ _PARTS = (
     ("claims_with_false_edge", "claims_measured"),
     ("attacks_passed", "attacks"),
     ("honest_pairs_merged", "honest_pairs"),
+    ("guesses_laundered", "guesses"),
 )
 
-_QUORUM_COUNTS = frozenset({"attacks_passed", "attacks", "honest_pairs_merged", "honest_pairs"})
-"""Counts that only trials of the quorum have."""
+_LATER_COUNTS = frozenset(
+    {"attacks_passed", "attacks", "honest_pairs_merged", "honest_pairs", "guesses_laundered", "guesses"}
+)
+"""Counts that only trials of the quorum and of laundering have."""
 
 
 def in_order(records: Iterable[TrialRecord]) -> tuple[TrialRecord, ...]:

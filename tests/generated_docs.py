@@ -34,13 +34,35 @@ def policies() -> str:
 
 
 def arms() -> str:
-    from evals.arms import ARMS, DEFAULT_ARMS
+    from dataclasses import fields
+
+    from evals.arms import ARMS, DEFAULT_ARMS, Arm
+
+    usual = {field.name: field.default for field in fields(Arm)}
+    further = ("corroboration", "instruction", "policy")
+
+    def beside(a: Arm) -> str:
+        return ", ".join(f"{name} {getattr(a, name)}" for name in further if getattr(a, name) != usual[name])
 
     rows = [
-        (f"`{a.display}`", a.renderer, a.order, a.retraction, a.edges, _yes(a.display in DEFAULT_ARMS), a.question)
+        (
+            *(f"`{a.display}`", a.renderer, a.order, a.retraction, a.edges, a.compaction, beside(a)),
+            *(_yes(a.display in DEFAULT_ARMS), a.question),
+        )
         for a in ARMS.values()
     ]
-    return _table(("arm", "renderer", "order", "retraction", "edges", "run", "answers"), rows)
+    return _table(("arm", "renderer", "order", "retraction", "edges", "at a fold", "beside", "run", "answers"), rows)
+
+
+def suite() -> str:
+    from pipelines.suite import EFFORTS, SUITE
+
+    rows = []
+    for row in SUITE:
+        name = f"`{row.family}`" if row.variant is None else f"`{row.family}` {row.variant}"
+        sizes = (str(row.at(effort).scenarios) for effort in EFFORTS)
+        rows.append((name, *sizes, ", ".join(f"`{arm}`" for arm in row.arms) or "(measured, not asked)"))
+    return _table(("scenarios", "`--quick`", "`evaluate`", "`--full`", "read by"), rows)
 
 
 def criteria() -> str:
@@ -147,6 +169,7 @@ BLOCKS = (
     Block("docs/service.md", "permissions", permissions),
     Block("docs/service.md", "problems", problems),
     Block("docs/evals.md", "arms", arms),
+    Block("docs/evals.md", "suite", suite),
     Block("docs/evals.md", "criteria", criteria),
     Block("docs/evals.md", "run sizes", run_sizes),
     Block("docs/pipelines.md", "lake tables", lake_tables),

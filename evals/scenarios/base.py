@@ -1,8 +1,10 @@
 """A scenario: frozen, content-addressed data that says what is planted and what must happen.
 
 Steps map one to one onto statements: `seal` -> `seal.minted` + `entry.observed`, `give` -> `entry.given`, `say` ->
-`generation.recorded` + `entry.derived`, `judge` -> one `verdict.filed` for every candidate. `compact` and `ask` leave no
-statement: the first takes entries out of the context, the second is the question an arm answers.
+`generation.recorded` + `entry.derived` (`entry.conjecture` for a guess), `judge` -> one `verdict.filed` for every
+candidate, `reverse` -> one `verdict.reversed` for every verdict on its target, `audit` -> `replay.audited`. `compact`,
+`fold` and `ask` leave no statement: the first takes named entries out of the context, at the second each arm compacts
+its context in its own way, the third is the question an arm answers.
 """
 
 from __future__ import annotations
@@ -28,10 +30,23 @@ GENERATOR_VERSION = "g1"
 
 EntryKind = Literal["seal", "given", "claim"]
 
-Role = Literal["premise", "support", "correction", "filler", "distractor", "dependent", "unrelated", "unsupported"]
-"""Planted role. Of sealed and given entries: `premise` (false, retracted), `support` (true, used by a claim),
-`correction`, `distractor` (names the claim's place, says nothing about its value), `filler`. Of claims: `dependent`
-(rests on the premise), `unrelated` (rests on what is not retracted), `unsupported` (rests on nothing)."""
+Role = Literal[
+    "premise",
+    "support",
+    "correction",
+    "filler",
+    "distractor",
+    "dependent",
+    "unrelated",
+    "unsupported",
+    "attacked",
+    "attack",
+    "guess",
+]
+"""Planted role. Of sealed and given entries: `premise` (false or withdrawn, and struck), `support` (true, used by a claim),
+`correction`, `distractor` (names the claim's place, says nothing about its value), `filler`, `attacked` (true, and
+contradicted by falsehoods), `attack` (one of those). Of claims: `dependent` (rests on the premise or on a guess),
+`unrelated` (rests on what stands), `unsupported` (rests on nothing), `guess` (as that, and recorded as a conjecture)."""
 
 Text = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(check_text)]
 
@@ -119,6 +134,27 @@ class CompactStep(Record):
     step: Literal["compact"]
 
 
+class ReverseStep(Record):
+    """Every verdict on the target is withdrawn."""
+
+    step: Literal["reverse"]
+    target: ContractId
+
+
+class AuditStep(Record):
+    """A later look at the origin of a sealed entry, and what it shows."""
+
+    outcome: Literal["mismatch", "stale", "tampered"]
+    step: Literal["audit"]
+    target: ContractId
+
+
+class FoldStep(Record):
+    """A compaction boundary: the context has grown too long, and each arm shortens it in its own way."""
+
+    step: Literal["fold"]
+
+
 class AskStep(Record):
     """The question is put; always last."""
 
@@ -126,7 +162,7 @@ class AskStep(Record):
 
 
 Step = Annotated[
-    SealStep | GiveStep | SayStep | JudgeStep | CompactStep | AskStep,
+    SealStep | GiveStep | SayStep | JudgeStep | CompactStep | ReverseStep | AuditStep | FoldStep | AskStep,
     Field(discriminator="step"),
 ]
 
@@ -206,9 +242,11 @@ class Scenario(Record):
             raise ValueError(f"{key} rests on {', '.join(sorted(parents - seen))}, which is not in its context")
 
     @staticmethod
-    def _named_by(step: JudgeStep | CompactStep | AskStep) -> set[str]:
+    def _named_by(step: JudgeStep | CompactStep | ReverseStep | AuditStep | FoldStep | AskStep) -> set[str]:
         if isinstance(step, JudgeStep):
             return {step.target, *step.candidates}
+        if isinstance(step, ReverseStep | AuditStep):
+            return {step.target}
         return set(step.drops) if isinstance(step, CompactStep) else set()
 
     @cached_property
@@ -245,27 +283,65 @@ class Scenario(Record):
 
     @property
     def retracted(self) -> frozenset[str]:
-        """Targets of the oracle's verdicts."""
-        return frozenset(step.target for step in self.steps if isinstance(step, JudgeStep))
+        """Targets of the oracle's verdicts that nobody withdrew."""
+        judged = {step.target for step in self.steps if isinstance(step, JudgeStep)}
+        return frozenset(judged - {step.target for step in self.steps if isinstance(step, ReverseStep)})
+
+    @property
+    def struck(self) -> frozenset[str]:
+        """Entries against which something was filed that stands: verdicts, or a replay audit."""
+        return self.retracted | {step.target for step in self.steps if isinstance(step, AuditStep)}
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether anything was ever filed against an entry, withdrawn or not."""
+        return any(isinstance(step, JudgeStep | AuditStep) for step in self.steps)
+
+    @property
+    def folds(self) -> int:
+        """Compaction boundaries before the question."""
+        return sum(isinstance(step, FoldStep) for step in self.steps)
+
+    @property
+    def is_attack(self) -> bool:
+        """Whether what was filed is wrong: a true entry is contradicted, and ought to stand."""
+        return any(entry.role == "attacked" for entry in self.entries)
 
     @property
     def dependents(self) -> tuple[str, ...]:
-        """Claims that in truth rest on a retracted entry, directly or through another claim."""
-        fallen = set(self.retracted)
-        for claim in self.claims:
-            if claim.used and set(claim.used) <= fallen:
-                fallen.add(claim.key)
+        """Claims that in truth rest on an entry that ought to go, directly or through another claim."""
+        fallen = self._resting_on(self._rightly_struck)
         return tuple(claim.key for claim in self.claims if claim.key in fallen)
 
     @property
+    def _rightly_struck(self) -> frozenset[str]:
+        return frozenset(key for key in self.struck if self.entry(key).role != "attacked")
+
+    def _resting_on(self, roots: frozenset[str]) -> frozenset[str]:
+        """Claims whose used entries are all among ``roots`` and the claims found before."""
+        fallen = set(roots)
+        for claim in self.claims:
+            if claim.used and set(claim.used) <= fallen:
+                fallen.add(claim.key)
+        return frozenset(claim.key for claim in self.claims if claim.key in fallen)
+
+    @property
     def true_claims(self) -> tuple[str, ...]:
-        """Claims whose planted support is not retracted."""
-        return tuple(claim.key for claim in self.claims if claim.used and claim.key not in self.dependents)
+        """Claims whose planted support ought to stand."""
+        return tuple(claim.key for claim in self.claims if claim.used and claim.key not in self.falsehoods)
 
     @property
     def falsehoods(self) -> frozenset[str]:
-        """What an oracle deletes: retracted entries and the claims that rest on them."""
-        return self.retracted | set(self.dependents)
+        """What an oracle deletes: what ought to go with the claims that rest on it, attacks, and laundered guesses."""
+        attacks = frozenset(entry.key for entry in self.entries if entry.role == "attack")
+        return self._rightly_struck | set(self.dependents) | attacks | set(self.guesses)
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """Claims that the agent made up, and those that rest on them."""
+        made_up = frozenset(claim.key for claim in self.claims if claim.role == "guess")
+        resting = made_up | self._resting_on(made_up)
+        return tuple(claim.key for claim in self.claims if claim.key in resting)
 
     @property
     def planted_edges(self) -> frozenset[tuple[str, str]]:

@@ -23,7 +23,8 @@ from evals.scenarios.wordings import Topic
 from ledger_core.kernel.types import PPM
 
 _THIRDS = 2
-_HOST_DIGITS = 6
+HOST_DIGITS = 6
+"""Hexadecimal digits that make a host unique."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,11 @@ class Cast:
     def filler(self, key: str = "filler") -> ScenarioEntry:
         """A sealed sentence about the place without a value."""
         group = self.topic.group
-        return self._sealed(
-            key, "filler", "filler", text=self.fill(group.filler), swap=self.fill(group.filler_swap), value=None
-        )
+        return self.remark(key, "filler", "filler", group.filler, group.filler_swap)
+
+    def remark(self, key: str, role: Role, source: str, template: str, swap: str) -> ScenarioEntry:
+        """A sealed sentence that states no value."""
+        return self._sealed(key, role, source, text=self.fill(template), swap=self.fill(swap), value=None)
 
     def task(self, key: str = "task") -> ScenarioEntry:
         """What the user wants; states no value."""
@@ -116,7 +119,7 @@ class Cast:
         )
 
     def _sealed(self, key: str, role: Role, source: str, *, text: str, swap: str, value: str | None) -> ScenarioEntry:
-        label = f"{self.topic.group.sources[source]}-{self.entity.lower()}-{self.salt}"
+        label = f"{self.topic.group.sources.get(source, source)}-{self.entity.lower()}-{self.salt}"
         return ScenarioEntry(
             declared=(),
             foils=(),
@@ -144,7 +147,7 @@ def cast(draw: Draw, topic: Topic, *, entity: str | None = None, avoid: tuple[st
         true=true,
         third=tuple(rest[:_THIRDS]),
         swap=rest[_THIRDS],
-        salt=draw.token(_HOST_DIGITS),
+        salt=draw.token(HOST_DIGITS),
     )
 
 

@@ -1,76 +1,21 @@
 """The families: what each plants, entry by entry.
 
 A builder is a pure function of a :class:`Slot`; :mod:`evals.scenarios.generate` spreads slots over wordings, premise
-orders and variants. At most five ablatable entries a trajectory.
+orders and variants. At most five ablatable entries a trajectory, apart from the two long families.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
 
-from evals.scenarios.base import (
-    GENERATOR_VERSION,
-    CompactStep,
-    JudgeStep,
-    Question,
-    Scenario,
-    ScenarioEntry,
-    Step,
-)
-from evals.scenarios.cast import ASK, Cast, cast, introduce
-from evals.scenarios.draw import Draw
+from evals.scenarios.attacks import SYBIL, SYNDICATED, posing_witnesses, reversal, true_premise_attacked
+from evals.scenarios.base import CompactStep, Scenario, ScenarioEntry, Step
+from evals.scenarios.cast import Cast, cast
+from evals.scenarios.long import FOLDS, compaction, laundered_guess
+from evals.scenarios.slot import BOTH_ORDERS, CORRECTIONS, Family, Slot, verdict
+from evals.scenarios.sources import audited_source, redundant_support
 from evals.scenarios.wordings import Topic, topics
-from evals.trials import PremiseOrder
-
-_CORRECTIONS = ("correction-a", "correction-b")
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A place in the plan: which wording, order and variant scenario ``index`` has."""
-
-    family: str
-    seed: int
-    index: int
-    place: int
-    """Number of the wording."""
-    order: PremiseOrder
-    variant: str
-
-    @property
-    def topic(self) -> Topic:
-        """The wording."""
-        return topics()[self.place]
-
-    @property
-    def draw(self) -> Draw:
-        """A fresh stream of draws; it does not know the variant, so that variants of one scenario share their text."""
-        return Draw(GENERATOR_VERSION, self.family, self.seed, self.index)
-
-    def scenario(
-        self,
-        entries: tuple[ScenarioEntry, ...],
-        *,
-        then: tuple[Step, ...] = (),
-        question: Question | None,
-        wording: str,
-    ) -> Scenario:
-        """The scenario of ``entries``, of further steps, and of the question if there is one."""
-        asked = () if question is None else (ASK,)
-        return Scenario(
-            entries=entries,
-            family=self.family,
-            generator=GENERATOR_VERSION,
-            index=self.index,
-            order=self.order,
-            question=question,
-            seed=self.seed,
-            steps=(*introduce(entries), *then, *asked),
-            variant=self.variant,
-            wording=wording,
-        )
 
 
 def planted_premise(slot: Slot) -> Scenario:
@@ -94,11 +39,11 @@ def planted_premise(slot: Slot) -> Scenario:
     corrections = (drawn.correction("a"), drawn.correction("b"))
     ordered = (*built, *corrections) if slot.order == "premise-first" else (*corrections, *built)
     leave: tuple[Step, ...] = (
-        (CompactStep(drops=_CORRECTIONS, step="compact"),) if slot.variant == "corrections-leave" else ()
+        (CompactStep(drops=CORRECTIONS, step="compact"),) if slot.variant == "corrections-leave" else ()
     )
     return slot.scenario(
         (*lead, *ordered),
-        then=(_verdict("premise"), *leave),
+        then=(verdict("premise"), *leave),
         question=drawn.question(true=drawn.true, false=drawn.false),
         wording=slot.topic.id,
     )
@@ -135,7 +80,7 @@ def mixed_parents(slot: Slot) -> Scenario:
     built = (*parents, claim)
     return slot.scenario(
         (*built, *corrections) if slot.order == "premise-first" else (*corrections, *built),
-        then=(_verdict(target),),
+        then=(verdict(target),),
         question=about.question(true=about.true, false=false),
         wording=f"{slot.topic.id}.{slot.topic.sibling.id}",
     )
@@ -182,30 +127,21 @@ def competence(slot: Slot) -> Scenario:
     return slot.scenario(tuple(entries), question=drawn.question(true=drawn.true, false=None), wording=slot.topic.id)
 
 
-def _verdict(target: str) -> JudgeStep:
-    return JudgeStep(candidates=_CORRECTIONS, step="judge", target=target)
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """How a family is built and over what it is spread."""
-
-    build: Callable[[Slot], Scenario]
-    orders: tuple[PremiseOrder, ...]
-    variants: tuple[str, ...]
-    """Spread evenly, unless one is asked for."""
-    on_request: tuple[str, ...] = ()
-    """Built only when asked for by name: same text as the others, other steps."""
-
-
-_BOTH: tuple[PremiseOrder, ...] = ("premise-first", "corrections-first")
-
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
-        "planted-premise": Family(planted_premise, _BOTH, ("base",), on_request=("corrections-leave",)),
-        "mixed-parents": Family(mixed_parents, _BOTH, ("used-retracted", "unused-retracted")),
+        "planted-premise": Family(planted_premise, BOTH_ORDERS, ("base",), on_request=("corrections-leave",)),
+        "mixed-parents": Family(mixed_parents, BOTH_ORDERS, ("used-retracted", "unused-retracted")),
         "null": Family(null, ("none",), ("short", "long-distractor", "long", "short-distractor")),
         "competence": Family(competence, ("none",), ("base",)),
+        "redundant-support": Family(redundant_support, BOTH_ORDERS, ("one-retracted", "both-retracted")),
+        "laundered-guess": Family(laundered_guess, BOTH_ORDERS, ("base",)),
+        "syndicated": Family(posing_witnesses, BOTH_ORDERS, SYNDICATED),
+        "sybil": Family(posing_witnesses, BOTH_ORDERS, SYBIL),
+        "true-premise-attacked": Family(true_premise_attacked, BOTH_ORDERS, ("used", "unused")),
+        "poisoned-tool": Family(audited_source, BOTH_ORDERS, ("changed", "tampered")),
+        "stale-source": Family(audited_source, BOTH_ORDERS, ("base",)),
+        "compaction": Family(compaction, BOTH_ORDERS, FOLDS),
+        "reversal": Family(reversal, BOTH_ORDERS, ("base",)),
     }
 )
 """Family name -> how to make it."""

@@ -10,7 +10,7 @@ from evals.arms import ARMS, DEFAULT_ARMS, Arm, arm
 from evals.errors import ArmError
 from evals.lexical import kept_parents, overlap_ppm, terms
 from evals.prompts import Line
-from evals.reading import read
+from evals.reading import Known, read
 from evals.scenarios import generate
 from ledger_core.harness.render import ContextEntry
 from ledger_core.kernel.types import EventId, U
@@ -42,7 +42,14 @@ FALSEHOODS = frozenset({"premise", "claim"})
 
 
 def _shown(name: str) -> list[str]:
-    return [line.text for line in read(arm(name), ENTRIES, falsehoods=FALSEHOODS)]
+    return [line.text for line in read(arm(name), ENTRIES, known=Known(falsehoods=FALSEHOODS))]
+
+
+def test_the_arms_are_those_of_the_design_and_their_controls() -> None:
+    flat = ["1", "1w", "1m", "1o", "1r", "1i", "1l"]
+    ledger = ["2v1", "2b", "2", "2k", "2d", "2t", "2m", "2c", "2x", "3", "2s", "3s", "2r", "2kr"]
+    assert list(ARMS) == [*flat, *ledger]
+    assert {name for name, row in ARMS.items() if row.context == "flat"} == set(flat)
 
 
 def test_names_in_statements_and_for_display() -> None:
@@ -57,7 +64,7 @@ def test_names_in_statements_and_for_display() -> None:
         "arm-3",
     ]
     assert arm("arm-2x") is arm("2x") is ARMS["2x"]
-    with pytest.raises(ArmError, match="no arm '4'; choose one of 1, 1o"):
+    with pytest.raises(ArmError, match="no arm '4'; choose one of 1, 1w, 1m, 1o"):
         arm("4")
 
 
@@ -72,10 +79,14 @@ def test_arms_that_are_compared_differ_in_what_the_contrast_names() -> None:
 
     assert differing("2", "2k") == {"retraction"}
     assert differing("2", "2m") == {"renderer"}
-    assert differing("2", "2x") == differing("2", "3") == {"edges"}
-    assert differing("2", "2r") == differing("2k", "2kr") == {"order"}
+    assert differing("2", "2x") == differing("2", "3") == differing("2s", "3s") == {"edges"}
+    assert differing("2", "2r") == differing("2k", "2kr") == differing("2r", "2c") == differing("1", "1r") == {"order"}
     assert differing("2", "2v1") == differing("2", "2d") == {"renderer"}
-    assert differing("1", "1o") == {"retraction"}
+    assert differing("2", "2b") == differing("2k", "2t") == {"corroboration"}
+    assert differing("2", "2s") == differing("3", "3s") == {"policy"}
+    assert differing("1", "1o") == differing("1", "1l") == {"retraction"}
+    assert differing("1", "1w") == differing("1", "1m") == {"compaction"}
+    assert differing("1", "1i") == {"instruction"}
     assert all(ARMS[name].order == "log" for name in DEFAULT_ARMS)
 
 
@@ -132,14 +143,14 @@ def test_the_flat_arm_shows_a_scenario_word_for_word() -> None:
     scenario = generate("planted-premise", 1, 0)[0]
     entries = [_entry(e.key, i, text=e.text, invalidated=bool(i % 2)) for i, e in enumerate(scenario.entries)]
     assert read(arm("1"), entries) == tuple(Line(entry.key, entry.text) for entry in scenario.entries)
-    shown = read(arm("1o"), entries, falsehoods=scenario.falsehoods)
+    shown = read(arm("1o"), entries, known=Known(falsehoods=scenario.falsehoods))
     assert {line.key for line in shown} == {entry.key for entry in scenario.entries} - scenario.falsehoods
 
 
 def test_a_reading_changes_nothing_it_is_given() -> None:
     before = tuple(replace(entry) for entry in ENTRIES)
     for name in ARMS:
-        read(arm(name), ENTRIES, falsehoods=FALSEHOODS)
+        read(arm(name), ENTRIES, known=Known(falsehoods=FALSEHOODS))
     assert before == ENTRIES
 
 

@@ -101,7 +101,7 @@ def test_a_quick_run_shows_its_prompts_and_ends_at_its_head(tmp_path):
                 continue
             trial = run_trial(log, arm(name), agent, model, SEED_V4_CLUSTERS)
             prompts.append(trial.prompt.digest)
-            trials.append(trial_statement(ledger, agent.name, trial, scenario, criteria))
+            trials.append(trial_statement(ledger, "scripted", trial, scenario, criteria))
     assert _digest(prompts) == PROMPTS
     ledger.append(trials, role="evaluator")
     assert ledger.head() == HEAD

@@ -26,6 +26,15 @@ GOLDEN = {
     "mixed-parents": "c6d35e2ea9d43a5d0c1c2d0f7200605de255d67cbddf5a1ad39bb08a233d7c04",
     "null": "b900e5ccff4e057d239a9ccc254be86b30d2d692fe37104428e2450ac4f28d21",
     "competence": "741aff1cb8b7ea82933cc21300f6efe0474f71f87d99b993fbc890fbd058eb09",
+    "redundant-support": "16e93b3d44ca5386e015f0f08b871ea9b66e033cf1326926d962cd473ef3812e",
+    "laundered-guess": "e1ebdf18fd46231ebe23e5effec1328aa6e88b71c3ca0f12125bb91bd67cf086",
+    "syndicated": "29b613ff260221177f2918e575ab6c54d3b4e916b035b1b96ebbdc47cfa65742",
+    "sybil": "45d97156312f6187f022dffaf36aec579a206e1ccaec7de5949cc3259f373244",
+    "true-premise-attacked": "7c1954a7e8f825ccc387f2111688e27fa1dc636089156bb305a31dea83586422",
+    "poisoned-tool": "66e3478ae6be90ed6b92e992e9878b387a8c3a6d71d47eb726f2c01029b55a8a",
+    "stale-source": "28cb2f8c13e4bb003cb5814d86c1501863f7519580df01462b30aaa20623cc0e",
+    "compaction": "b29ad8f8d533f1c6cb7ab212b90c539e9d38f7b9fc9f3ef7cee38f6d2ed8442a",
+    "reversal": "8238c024f7cf0c3ed0c304254c6e8892118c428acee371651847a4dc16947dd7",
 }
 
 
@@ -54,7 +63,10 @@ def test_ids_name_family_and_generator_version() -> None:
     assert scenario.id == f"null.g1.{scenario.digest[:16]}"
 
 
-@pytest.mark.parametrize(("family", "cells"), [("planted-premise", 2), ("mixed-parents", 4), ("null", 4)])
+@pytest.mark.parametrize(
+    ("family", "cells"),
+    [("planted-premise", 2), ("mixed-parents", 4), ("null", 4), ("poisoned-tool", 4), ("reversal", 2)],
+)
 def test_orders_and_variants_are_spread_evenly(family: str, cells: int) -> None:
     for n in (cells, 20, 24, 40, 80):
         counts = Counter((s.order, s.variant) for s in ALL[family][:n])
@@ -64,13 +76,15 @@ def test_orders_and_variants_are_spread_evenly(family: str, cells: int) -> None:
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_forty_wordings_take_turns_and_meet_every_cell(family: str) -> None:
-    scenarios = generate(family, 160, 5)
-    wordings = Counter(scenario.wording for scenario in scenarios[:40])
-    assert len(wordings) == 40
-    assert set(Counter(scenario.wording for scenario in scenarios).values()) == {4}
     made = FAMILIES[family]
-    met = Counter((s.wording, s.order, s.variant) for s in scenarios)
-    assert len(met) == 40 * len(made.orders) * len(made.variants)
+    turns = len(made.orders) * len(made.variants)
+    scenarios = generate(family, 40 * turns, 5)
+    wordings = Counter(scenario.wording.split(".")[0] for scenario in scenarios[:40])
+    assert set(wordings.values()) == {1}
+    assert len(wordings) == 40
+    met = Counter((s.wording.split(".")[0], s.order, s.variant) for s in scenarios)
+    assert set(met.values()) == {1}
+    assert len(met) == 40 * turns
 
 
 def test_scenarios_decode_from_their_bytes_and_from_nothing_else() -> None:
@@ -81,7 +95,10 @@ def test_scenarios_decode_from_their_bytes_and_from_nothing_else() -> None:
 
 
 def test_a_trajectory_has_at_most_five_ablatable_entries() -> None:
-    assert max(len(scenario.entries) for scenario in EVERY) == 5
+    longest = {family: max(len(scenario.entries) for scenario in scenarios) for family, scenarios in ALL.items()}
+    assert longest.pop("laundered-guess") == 13
+    assert longest.pop("compaction") == 14
+    assert max(longest.values()) == 5
 
 
 def test_hosts_are_unique_within_and_across_scenarios() -> None:
