@@ -73,21 +73,20 @@ class Prefix(StrEnum):
     CONFIG = "veritas-config-v1"
 
 
+_SEPARATED = {prefix: prefix.encode() + b"\x00" for prefix in Prefix}
+
 _BODY_PREFIX = b"ostk-body-v1"
 
 
 def domain(prefix: Prefix, data: bytes) -> bytes:
     """``H(prefix ‖ 00 ‖ data)`` as 32 raw bytes."""
-    return hashlib.sha256(prefix.encode() + b"\x00" + data).digest()
+    return hashlib.sha256(_SEPARATED[prefix] + data).digest()
 
 
 def framed(prefix: Prefix, parts: Iterable[bytes]) -> bytes:
     """``H(prefix ‖ 00 ‖ Σ u64be(len) ‖ part)`` as 32 raw bytes; the frames stop ``(ab, c)`` from meeting ``(a, bc)``."""
-    state = hashlib.sha256(prefix.encode() + b"\x00")
-    for part in parts:
-        state.update(len(part).to_bytes(8, "big"))
-        state.update(part)
-    return state.digest()
+    framed_parts = [piece for part in parts for piece in (len(part).to_bytes(8, "big"), part)]
+    return hashlib.sha256(_SEPARATED[prefix] + b"".join(framed_parts)).digest()
 
 
 def body(data: bytes) -> bytes:
