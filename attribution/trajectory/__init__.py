@@ -2,7 +2,7 @@
 
 `records` holds what is read from the ledger, `exact` lays out boundary-recorded generations from the very token ids the agent
 saw, `foreign` renders imported transcripts under a stated template, `scores` runs ablations over a laid-out trajectory once for
-all its claims.
+all its claims. `regeneration`, `total_effects` and `placebos` check what is measured on it.
 """
 
 from attribution.trajectory.exact import exact_trajectories
