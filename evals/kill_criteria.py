@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from evals.criteria import MILLION, Part
+from evals.criteria import MILLION, AnyPart, BreakEven, Sample
+from evals.deciding import interval_of
 from evals.errors import TrialError
 from evals.metrics import (
     ANSWER_METRICS,
@@ -31,9 +32,8 @@ from evals.preregistration import (
     RegisteredPart,
     Registration,
     in_population,
-    part_interval,
 )
-from evals.statistics import Interval
+from evals.statistics import Interval, Undefined
 from evals.trials import Outcome, TrialRecord, in_order
 
 TrialKey = tuple[str, str, str, int, str]
@@ -63,6 +63,14 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """The two differences that a break-even share is made of."""
+
+    loss: Contrast
+    gain: Contrast
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartResult:
     """One part of a criterion with every figure that the report prints."""
 
@@ -70,13 +78,13 @@ class PartResult:
     verdict: Verdict
     complete: int
     incomplete: int
-    interval: Interval | None
-    """Over complete units; ``None`` where there is none."""
-    pessimistic: Interval | None
+    interval: Interval | Undefined
+    """Over complete units."""
+    pessimistic: Interval | Undefined
     """With every missing trial at its worst; this one passes."""
-    optimistic: Interval | None
+    optimistic: Interval | Undefined
     """With every missing trial at its best; this one kills."""
-    detail: Measurement | Contrast | None
+    detail: Measurement | Contrast | Weighed | None
     """The closed forms beside it; ``None`` where the trials contradict each other."""
 
 
@@ -189,7 +197,7 @@ def _judge(
     inside: Sequence[TrialRecord],
     shared: tuple[str, ...],
 ) -> CriterionResult:
-    concerned = [part.part for part in entry.parts]
+    concerned = [sample for part in entry.parts for sample in part.part.samples]
     reasons = (
         *shared,
         *_sample_faults(registration, concerned, trials),
@@ -208,11 +216,13 @@ def _judge(
     return CriterionResult(registered=entry, verdict=verdict, parts=parts, reasons=reasons)
 
 
-def _concerns(parts: Sequence[Part], family: str, variant: str, order: str, arm: str) -> bool:
-    return any(arm in part.arms and in_population(part, family, variant, order) for part in parts)
+def _concerns(samples: Sequence[Sample], family: str, variant: str, order: str, arm: str) -> bool:
+    return any(arm in sample.arms and in_population(sample, family, variant, order) for sample in samples)
 
 
-def _sample_faults(registration: Registration, parts: Sequence[Part], trials: Sequence[TrialRecord]) -> tuple[str, ...]:
+def _sample_faults(
+    registration: Registration, samples: Sequence[Sample], trials: Sequence[TrialRecord]
+) -> tuple[str, ...]:
     """Planned trials without a record and records without a plan, as far as they touch the criterion."""
     plan = registration.plan
     wanted = {
@@ -220,9 +230,9 @@ def _sample_faults(registration: Registration, parts: Sequence[Part], trials: Se
         for s in plan.scenarios
         for arm in s.arms
         for repeat in range(plan.repeats)
-        if _concerns(parts, s.family, s.variant, s.premise_order, arm)
+        if _concerns(samples, s.family, s.variant, s.premise_order, arm)
     }
-    got = {t.key for t in trials if _concerns(parts, t.family, t.variant, t.premise_order, t.arm)}
+    got = {t.key for t in trials if _concerns(samples, t.family, t.variant, t.premise_order, t.arm)}
     faults = []
     for what, keys in (("planned trials have no record", wanted - got), ("records were not planned", got - wanted)):
         if keys:
@@ -235,9 +245,11 @@ def _spelled(key: TrialKey) -> str:
     return f"scenario {scenario_id}, {variant}, {order}, repeat {repeat}, arm {arm}"
 
 
-def _judge_failure(registration: Registration, parts: Sequence[Part], trials: Sequence[TrialRecord]) -> tuple[str, ...]:
-    parts = [part for part in parts if part.metric in ANSWER_METRICS]
-    asked = [t for t in trials if _concerns(parts, t.family, t.variant, t.premise_order, t.arm)]
+def _judge_failure(
+    registration: Registration, samples: Sequence[Sample], trials: Sequence[TrialRecord]
+) -> tuple[str, ...]:
+    read = [sample for sample in samples if sample.metric in ANSWER_METRICS]
+    asked = [t for t in trials if _concerns(read, t.family, t.variant, t.premise_order, t.arm)]
     unread = sum(trial.outcome is Outcome.UNSCORED for trial in asked)
     limit = registration.book.max_unscored_ppm
     if unread * MILLION <= limit * len(asked):
@@ -247,37 +259,46 @@ def _judge_failure(registration: Registration, parts: Sequence[Part], trials: Se
 
 def _judge_part(registered: RegisteredPart, level: float, trials: Sequence[TrialRecord]) -> PartResult:
     part = registered.part
-    chosen = [t for t in trials if in_population(part, t.family, t.variant, t.premise_order)]
-    left = [t for t in chosen if t.arm == part.left]
-    right = [t for t in chosen if t.arm == part.right]
-    detail: Measurement | Contrast
-    if part.right is None:
-        units, detail = _single_units(part.metric, left), measure(part.metric, left)
-    else:
-        units, detail = pair_up(part.metric, left, right), contrast(part.metric, left, right)
-    complete = tuple(u for u in units if u.left is not None and u.right is not None)
-    low_is_worse = part.direction == "lower-above"
-    worst, best = (0.0, 1.0) if low_is_worse else (1.0, 0.0)
-    pessimistic = _interval(part, units, level, left=worst)
-    optimistic = _interval(part, units, level, left=best)
-    if pessimistic is None or optimistic is None or not complete:
-        verdict = Verdict.INVALID
-    elif part.clears(pessimistic):
-        verdict = Verdict.PASS
-    elif part.contradicts(optimistic):
-        verdict = Verdict.KILL
-    else:
-        verdict = Verdict.INCONCLUSIVE
+    read = [_units(sample, trials) for sample in part.samples]
+    whole = [tuple(u for u in units if u.left is not None and u.right is not None) for units in read]
+    pessimistic = _interval(part, read, level, part.worst)
+    optimistic = _interval(part, read, level, tuple(1.0 - value for value in part.worst))
     return PartResult(
         registered=registered,
-        verdict=verdict,
-        complete=len(complete),
-        incomplete=len(units) - len(complete),
-        interval=_interval(part, complete, level, left=worst),
+        verdict=_verdict(part, pessimistic, optimistic) if all(whole) else Verdict.INVALID,
+        complete=sum(map(len, whole)),
+        incomplete=sum(map(len, read)) - sum(map(len, whole)),
+        interval=_interval(part, whole, level, part.worst),
         pessimistic=pessimistic,
         optimistic=optimistic,
-        detail=detail,
+        detail=_detail(part, trials),
     )
+
+
+def _verdict(part: AnyPart, pessimistic: Interval | Undefined, optimistic: Interval | Undefined) -> Verdict:
+    if isinstance(pessimistic, Interval) and part.clears(pessimistic):
+        return Verdict.PASS
+    if isinstance(optimistic, Interval) and part.contradicts(optimistic):
+        return Verdict.KILL
+    return Verdict.INCONCLUSIVE
+
+
+def _arms_of(sample: Sample, trials: Sequence[TrialRecord]) -> tuple[list[TrialRecord], list[TrialRecord]]:
+    chosen = [t for t in trials if in_population(sample, t.family, t.variant, t.premise_order)]
+    return [t for t in chosen if t.arm == sample.left], [t for t in chosen if t.arm == sample.right]
+
+
+def _units(sample: Sample, trials: Sequence[TrialRecord]) -> tuple[PairedValue, ...]:
+    left, right = _arms_of(sample, trials)
+    return _single_units(sample.metric, left) if sample.right is None else pair_up(sample.metric, left, right)
+
+
+def _detail(part: AnyPart, trials: Sequence[TrialRecord]) -> Measurement | Contrast | Weighed:
+    if isinstance(part, BreakEven):
+        loss, gain = (contrast(sample.metric, *_arms_of(sample, trials)) for sample in part.samples)
+        return Weighed(loss=loss, gain=gain)
+    left, right = _arms_of(part, trials)
+    return measure(part.metric, left) if part.right is None else contrast(part.metric, left, right)
 
 
 def _single_units(metric: Metric, trials: Sequence[TrialRecord]) -> tuple[PairedValue, ...]:
@@ -291,8 +312,15 @@ def _single_units(metric: Metric, trials: Sequence[TrialRecord]) -> tuple[Paired
     return tuple(units)
 
 
-def _interval(part: Part, units: Sequence[PairedValue], level: float, *, left: float) -> Interval | None:
-    return part_interval(part, filled(units, left=left, right=1.0 - left), level) if units else None
+def _interval(
+    part: AnyPart, read: Sequence[Sequence[PairedValue]], level: float, left: Sequence[float]
+) -> Interval | Undefined:
+    """With ``left``, one value a sample, for what is missing on the left, and its opposite on the right."""
+    data = [filled(units, left=value, right=1.0 - value) for units, value in zip(read, left, strict=True)]
+    return interval_of(part, data, level)
+
+
+_NOTHING = Undefined("the trials contradict each other")
 
 
 def _void(entry: RegisteredCriterion, reasons: tuple[str, ...]) -> CriterionResult:
@@ -302,9 +330,9 @@ def _void(entry: RegisteredCriterion, reasons: tuple[str, ...]) -> CriterionResu
             verdict=Verdict.INVALID,
             complete=0,
             incomplete=registered.units,
-            interval=None,
-            pessimistic=None,
-            optimistic=None,
+            interval=_NOTHING,
+            pessimistic=_NOTHING,
+            optimistic=_NOTHING,
             detail=None,
         )
         for registered in entry.parts

@@ -7,14 +7,15 @@ integers only, so they are a ledger blob; the digest goes into `criteria.registe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evals.criteria import MILLION, CriteriaBook, Criterion, Part
+from evals.criteria import MILLION, AnyPart, CriteriaBook, Criterion, Sample
+from evals.deciding import unanimous
 from evals.errors import PreregistrationError
 from evals.power import power_ppm
-from evals.statistics import Interval, cluster_difference, cluster_proportion
+from evals.statistics import Interval, Undefined
 from evals.trials import PREMISE_ORDERS, PremiseOrder
 from ledger_core.kernel import canonical, digests
 
@@ -74,29 +75,30 @@ class RunPlan:
             for repeat in range(self.repeats)
         )
 
-    def units(self, part: Part) -> Mapping[str, int]:
-        """Per wording, how many units a part of a criterion will have."""
+    def units(self, sample: Sample) -> Mapping[str, int]:
+        """Per wording, how many units a sample of a criterion will have."""
         counted: Counter[str] = Counter()
         for scenario in self.scenarios:
-            if in_population(part, scenario.family, scenario.variant, scenario.premise_order) and set(part.arms) <= set(
-                scenario.arms
-            ):
+            inside = in_population(sample, scenario.family, scenario.variant, scenario.premise_order)
+            if inside and set(sample.arms) <= set(scenario.arms):
                 counted[scenario.wording] += self.repeats
         return counted
 
 
-def in_population(part: Part, family: str, variant: str, premise_order: str) -> bool:
-    """Whether a scenario belongs to a part's population."""
-    return family == part.family and part.variant in ("any", variant) and part.order in ("any", premise_order)
+def in_population(sample: Sample, family: str, variant: str, premise_order: str) -> bool:
+    """Whether a scenario belongs to a sample's population."""
+    return family == sample.family and sample.variant in ("any", variant) and sample.order in ("any", premise_order)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredPart:
     """One part at the n of this run."""
 
-    part: Part
+    part: AnyPart
     units: int
+    """Over all of its samples."""
     wordings: int
+    """Of the sample that has fewest."""
     power_ppm: int
     """At the smallest effect of interest, with every wording counted once: a lower limit."""
 
@@ -168,61 +170,53 @@ def register(plan: RunPlan, book: CriteriaBook) -> Registration:
     return Registration(plan=plan, book=book, admitted=tuple(admitted), refused=tuple(refused))
 
 
-def part_interval(part: Part, units: Mapping[str, Iterable[tuple[float, float]]], level: float) -> Interval:
-    """The deciding interval of a part from (left, right) values by wording; a proportion ignores the right side.
-
-    Raises:
-        PreregistrationError: no unit at all.
-    """
-    grouped = {wording: list(pairs) for wording, pairs in units.items()}
-    found = (
-        cluster_proportion({w: [left for left, _ in pairs] for w, pairs in grouped.items()}, level=level)
-        if part.right is None
-        else cluster_difference(grouped, level=level)
-    )
-    if not isinstance(found, Interval):
-        raise PreregistrationError(f"{part.name}: {found.reason}")
-    return found
-
-
 def _absence(plan: RunPlan, book: CriteriaBook, criterion: Criterion) -> str | None:
     if criterion.unavailable:
         return criterion.unavailable
     for part in criterion.parts:
-        if not plan.units(part):
-            where = part.family if part.variant == "any" else f"{part.family} ({part.variant})"
-            return f"{part.name}: no {where} scenario is read through {' and '.join(part.arms)}"
+        for sample in part.samples:
+            if not plan.units(sample):
+                where = sample.family if sample.variant == "any" else f"{sample.family} ({sample.variant})"
+                return f"{part.name}: no {where} scenario is read through {' and '.join(sample.arms)}"
     competence = book.competence
     if not any(s.family == competence.family and competence.arm in s.arms for s in plan.scenarios):
         return f"no {competence.family} scenario in arm {competence.arm}: a verdict could not be told from incompetence"
     return None
 
 
-def _too_small(plan: RunPlan, criterion: Criterion, part: Part) -> str | None:
+def _too_small(plan: RunPlan, criterion: Criterion, part: AnyPart) -> str | None:
     """Why no data could pass the part, or none could kill it; ``None`` if both exist."""
-    sizes = plan.units(part)
+    sizes = [plan.units(sample) for sample in part.samples]
     upward = part.direction == "lower-above"
     low, high = (end / MILLION for end in part.attainable_ppm)
     best, worst = (high, low) if upward else (low, high)
     for verdict, extreme, decides in (("PASS", best, part.clears), ("KILL", worst, part.contradicts)):
-        interval = _unanimous(part, sizes, extreme, criterion.level)
+        interval = unanimous(part, sizes, extreme, criterion.level)
+        if isinstance(interval, Undefined):
+            return f"{part.name}: {interval.reason}"
         if decides(interval):
             continue
         bound, side = _deciding_bound(interval, upper=upward != (verdict == "PASS"))
         return (
-            f"{part.name}: even if every trial gave {extreme:g}, the {side} bound over {len(sizes)} wordings would be "
+            f"{part.name}: even if every trial gave {extreme:g}, the {side} bound over {_fewest(sizes)} wordings would be "
             f"{bound:.3f}, so none could {verdict} at {part.threshold:g}{_enough(part, extreme, criterion, decides)}"
         )
     return None
+
+
+def _fewest(sizes: Sequence[Mapping[str, int]]) -> int:
+    return min(len(counts) for counts in sizes)
 
 
 def _deciding_bound(interval: Interval, *, upper: bool) -> tuple[float, str]:
     return (interval.high, "upper") if upper else (interval.low, "lower")
 
 
-def _enough(part: Part, extreme: float, criterion: Criterion, decides: Callable[[Interval], bool]) -> str:
+def _enough(part: AnyPart, extreme: float, criterion: Criterion, decides: Callable[[Interval], bool]) -> str:
     def would(wordings: int) -> bool:
-        return decides(_unanimous(part, {f"w{k}": 1 for k in range(wordings)}, extreme, criterion.level))
+        sizes = [{f"w{k}": 1 for k in range(wordings)}] * len(part.samples)
+        found = unanimous(part, sizes, extreme, criterion.level)
+        return isinstance(found, Interval) and decides(found)
 
     if not would(_LARGEST):
         return "; no number of wordings would do"
@@ -233,18 +227,14 @@ def _enough(part: Part, extreme: float, criterion: Criterion, decides: Callable[
     return f"; {high} wordings would do"
 
 
-def _unanimous(part: Part, sizes: Mapping[str, int], extreme: float, level: float) -> Interval:
-    unit = (extreme, 0.0) if part.right is None else (max(extreme, 0.0), max(-extreme, 0.0))
-    return part_interval(part, {wording: [unit] * count for wording, count in sizes.items()}, level)
-
-
-def _registered(plan: RunPlan, criterion: Criterion, part: Part) -> RegisteredPart:
-    sizes = plan.units(part)
+def _registered(plan: RunPlan, criterion: Criterion, part: AnyPart) -> RegisteredPart:
+    sizes = [plan.units(sample) for sample in part.samples]
+    wordings = _fewest(sizes)
     return RegisteredPart(
         part=part,
-        units=sum(sizes.values()),
-        wordings=len(sizes),
-        power_ppm=power_ppm(part, len(sizes), criterion.level),
+        units=sum(sum(counts.values()) for counts in sizes),
+        wordings=wordings,
+        power_ppm=power_ppm(part, wordings, criterion.level),
     )
 
 

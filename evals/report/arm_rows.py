@@ -157,7 +157,8 @@ def _deciding(criteria: Sequence[Criterion], stratum: Stratum, metric: Metric, a
     for criterion in criteria:
         for part in criterion.parts:
             if (
-                (part.metric, part.family, part.left, part.right) == (metric, stratum.family, arm, None)
+                isinstance(part, Part)
+                and (part.metric, part.family, part.left, part.right) == (metric, stratum.family, arm, None)
                 and part.variant in ("any", stratum.variant)
                 and stratum.premise_order in orders.get(part.order, (part.order,))
             ):

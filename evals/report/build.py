@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 
-from evals.criteria import MILLION, Part
+from evals.criteria import MILLION, AnyPart, BreakEven, Sample
 from evals.errors import TrialError
 from evals.kill_criteria import Evaluation
 from evals.metrics import Measurement, group_by, value_of
@@ -135,12 +135,21 @@ def _transcript(
     )
 
 
-def _decides(part: Part, trials: Sequence[TrialRecord]) -> bool:
+def _decides(part: AnyPart, trials: Sequence[TrialRecord]) -> bool:
     """Whether the scenario moves the part: its two arms differ, or its one arm shows what the bound counts against."""
+    if isinstance(part, BreakEven):
+        return any(_differ(sample, trials) for sample in part.samples)
+    if part.right is not None:
+        return _differ(part, trials)
     values = {
         t.arm: value_of(part.metric, t) for t in trials if in_population(part, t.family, t.variant, t.premise_order)
     }
-    if part.right is not None:
-        return part.left in values and part.right in values and values[part.left] != values[part.right]
     against = 1.0 if part.direction == "upper-below" else 0.0
     return values.get(part.left) == against
+
+
+def _differ(sample: Sample, trials: Sequence[TrialRecord]) -> bool:
+    values = {
+        t.arm: value_of(sample.metric, t) for t in trials if in_population(sample, t.family, t.variant, t.premise_order)
+    }
+    return sample.left in values and sample.right in values and values[sample.left] != values[sample.right]

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from evals.metrics import ANSWER_METRICS, Metric
@@ -68,6 +68,16 @@ class Recompute:
             f"AND l.arm = {_quoted(left)} AND r.arm = {_quoted(right)} GROUP BY 1, 2 ORDER BY 1, 2"
         )
 
+    def weighed(self, populations: Sequence[Mapping[str, str]], left: str, right: str) -> str:
+        """Compute the difference in accuracy of two arms on several populations, each the mean over its wordings."""
+        among = " OR ".join(f"({' AND '.join(_conditions(where))})" for where in populations)
+        return _sql(
+            "SELECT family, avg(d) AS difference, count(*) AS wordings FROM (SELECT s.family, s.wording, "
+            "avg((l.outcome = 'asserts_true')::INT - (r.outcome = 'asserts_true')::INT) AS d FROM trials l "
+            f"JOIN trials r USING (tenant, project, scenario, repeat) {_SCENARIO} {self._of_the_run()} AND ({among}) "
+            f"AND l.arm = {_quoted(left)} AND r.arm = {_quoted(right)} GROUP BY 1, 2) GROUP BY 1 ORDER BY 1"
+        )
+
     def survival(self, family: str, variants: Collection[str], arm: str) -> str:
         """Count the outcomes of one arm on variants of a family, and in how many a correction was still in the context."""
         among = ", ".join(_quoted(variant) for variant in variants)
@@ -102,8 +112,7 @@ class Recompute:
         )
 
     def _of_the_run(self, where: Mapping[str, str] | None = None) -> str:
-        given = [f"s.{name} = {_quoted(value)}" for name, value in (where or {}).items() if value not in ("any", BOTH)]
-        return f"WHERE {' AND '.join((_beginning(self.run), *given))}"
+        return f"WHERE {' AND '.join((_beginning(self.run), *_conditions(where or {})))}"
 
 
 def gate(name: GateName, ledgers: Collection[str]) -> str:
@@ -127,6 +136,10 @@ def _counted(metric: Metric) -> tuple[tuple[str, str], ...]:
     if metric is Metric.BALANCED_ACCURACY:
         return (_COUNTS[Metric.COLLATERAL], _COUNTS[Metric.MISSED_PROPAGATION])
     return (_COUNTS[metric],)
+
+
+def _conditions(where: Mapping[str, str]) -> list[str]:
+    return [f"s.{name} = {_quoted(value)}" for name, value in where.items() if value not in ("any", BOTH)]
 
 
 def _beginning(project: str) -> str:

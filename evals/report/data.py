@@ -13,10 +13,10 @@ from pydantic import Field, ValidationError
 
 from evals.errors import ReportError
 from evals.report.evidence import Cascade, PersistedRow, StabilityRow, Transcript, WhatIfRow
-from evals.report.fields import Count, Number, Row, Text, VerdictName
+from evals.report.fields import Chance, Count, Number, Row, Text, VerdictName
 from evals.statistics import Interval, PValue, Undefined
 
-SCHEMA = "veritas-report-v2"
+SCHEMA = "veritas-report-v3"
 
 
 class Estimate(Row):
@@ -51,7 +51,7 @@ class Estimate(Row):
 class Probability(Row):
     """A p-value with its method, or why there is none."""
 
-    value: Number | None
+    value: Chance | None
     method: Text | None
     undefined: Text | None
 
@@ -100,6 +100,23 @@ class ProvenanceRow(Row):
     note: Text
 
 
+class ComponentRow(Row):
+    """A paired difference that a part's estimand is made of."""
+
+    name: Text
+    family: Text
+    metric: Text
+    left: Text
+    right: Text
+    pairs: Count
+    incomplete: Count
+    clusters: Count
+    clustered: Estimate
+    tango: Estimate
+    mcnemar: Probability
+    command: Text
+
+
 class PartRow(Row):
     """One bound of a criterion against its threshold."""
 
@@ -123,6 +140,8 @@ class PartRow(Row):
     """Closed form over trials, printed beside the deciding interval."""
     newcombe: Estimate
     mcnemar: Probability
+    components: tuple[ComponentRow, ...]
+    """Loss and gain of a break-even share; empty where the estimand is one proportion or one difference."""
     command: Text
 
 
@@ -151,6 +170,8 @@ class RefusalRow(Row):
     title: Text
     kind: Literal["too small for a verdict", "not in this run"]
     reason: Text
+    way_out: Text
+    """What would register it; empty where nothing of this version does."""
 
 
 class AccountingRow(Row):
@@ -264,7 +285,7 @@ class ChangeTable(Row):
 class ReportData(Row):
     """Everything the report prints."""
 
-    schema_name: Literal["veritas-report-v2"] = Field(alias="schema")
+    schema_name: Literal["veritas-report-v3"] = Field(alias="schema")
     identity: Identity
     headline: Text
     exit_code: int

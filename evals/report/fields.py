@@ -8,6 +8,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from evals.report.text import clean
 
+_DIGITS = 4
+"""Significant digits of a p-value: one of 10⁻⁹ must not become 0."""
+
+
+def _significant(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
 
 def _rounded(value: float) -> float:
     """Six decimals: more than any n here can carry, fewer than two machines' libraries disagree on."""
@@ -16,6 +23,7 @@ def _rounded(value: float) -> float:
 
 Text = Annotated[str, BeforeValidator(lambda value: clean(value) if isinstance(value, str) else value)]
 Number = Annotated[float, Field(allow_inf_nan=False), AfterValidator(_rounded)]
+Chance = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), AfterValidator(_significant)]
 Count = Annotated[int, Field(ge=0)]
 Belief = Annotated[int, Field(ge=0, le=1_000_000_000)]
 """Parts of 10⁹, as the fold computes them."""

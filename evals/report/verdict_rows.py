@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from evals.criteria import MILLION
-from evals.kill_criteria import CriterionResult, Evaluation, PartResult
+from evals.criteria import MILLION, AnyPart, BreakEven, Sample, load_full_criteria
+from evals.kill_criteria import CriterionResult, Evaluation, PartResult, Weighed
 from evals.metrics import Contrast, Measurement
 from evals.report.commands import Recompute
-from evals.report.data import CriterionRow, Estimate, PartRow, Probability, RefusalRow
+from evals.report.data import ComponentRow, CriterionRow, Estimate, PartRow, Probability, RefusalRow
 from evals.statistics import Undefined
 
+_ELSEWHERE = "`veritas evaluate` generates what it reads"
+BREAK_EVEN = "break-even-share"
+_WEIGHED = Undefined("a share of two differences; their own figures stand below")
 _PROPORTION = Undefined("a proportion has no paired test")
 
 
@@ -19,9 +22,16 @@ def criterion_rows(evaluation: Evaluation, recompute: Recompute) -> tuple[Criter
 
 def refusal_rows(evaluation: Evaluation) -> tuple[RefusalRow, ...]:
     """Criteria that the run did not register, with the reason."""
+    later = {criterion.id for criterion in load_full_criteria().criteria if not criterion.unavailable}
     return tuple(
-        RefusalRow(id=r.criterion.id, title=r.criterion.title, kind=r.kind, reason=r.reason)
-        for r in evaluation.registration.refused
+        RefusalRow(
+            id=refusal.criterion.id,
+            title=refusal.criterion.title,
+            kind=refusal.kind,
+            reason=refusal.reason,
+            way_out=_ELSEWHERE if refusal.kind == "not in this run" and refusal.criterion.id in later else "",
+        )
+        for refusal in evaluation.registration.refused
     )
 
 
@@ -45,12 +55,6 @@ def _criterion(result: CriterionResult, recompute: Recompute) -> CriterionRow:
 
 def _part(result: PartResult, recompute: Recompute) -> PartRow:
     registered, part = result.registered, result.registered.part
-    where = {"family": part.family, "variant": part.variant, "premise_order": part.order}
-    command = (
-        recompute.measurement(part.metric, where, part.left)
-        if part.right is None
-        else recompute.pairs(where, part.left, part.right)
-    )
     closed = newcombe = Estimate.of(None)
     mcnemar = Probability.of(_PROPORTION)
     if isinstance(result.detail, Measurement):
@@ -58,11 +62,15 @@ def _part(result: PartResult, recompute: Recompute) -> PartRow:
     elif isinstance(result.detail, Contrast):
         closed, newcombe = Estimate.of(result.detail.tango), Estimate.of(result.detail.newcombe)
         mcnemar = Probability.of(result.detail.mcnemar)
+    elif isinstance(result.detail, Weighed):
+        closed = newcombe = Estimate.of(_WEIGHED)
+        mcnemar = Probability.of(_WEIGHED)
+    single = part if not isinstance(part, BreakEven) else None
     return PartRow(
         name=part.name,
-        metric=part.metric.value,
-        left=part.left,
-        right=part.right,
+        metric=single.metric.value if single else BREAK_EVEN,
+        left=single.left if single else "loss / (gain + loss)",
+        right=single.right if single else None,
         direction=part.direction,
         threshold=part.threshold,
         verdict=result.verdict.value,
@@ -77,5 +85,43 @@ def _part(result: PartResult, recompute: Recompute) -> PartRow:
         closed=closed,
         newcombe=newcombe,
         mcnemar=mcnemar,
-        command=command,
+        components=_components(part, result.detail, recompute),
+        command=_command(part, recompute),
     )
+
+
+def _where(sample: Sample) -> dict[str, str]:
+    return {"family": sample.family, "variant": sample.variant, "premise_order": sample.order}
+
+
+def _command(part: AnyPart, recompute: Recompute) -> str:
+    if isinstance(part, BreakEven):
+        return recompute.weighed([_where(sample) for sample in part.samples], part.gain.left, part.gain.right or "")
+    if part.right is None:
+        return recompute.measurement(part.metric, _where(part), part.left)
+    return recompute.pairs(_where(part), part.left, part.right)
+
+
+def _components(part: AnyPart, detail: object, recompute: Recompute) -> tuple[ComponentRow, ...]:
+    if not isinstance(part, BreakEven) or not isinstance(detail, Weighed):
+        return ()
+    rows = []
+    for name, sample, found in (("loss", part.loss, detail.loss), ("gain", part.gain, detail.gain)):
+        right = sample.right or ""
+        rows.append(
+            ComponentRow(
+                name=name,
+                family=sample.family,
+                metric=sample.metric.value,
+                left=sample.left,
+                right=right,
+                pairs=found.pairs,
+                incomplete=found.incomplete,
+                clusters=found.clusters,
+                clustered=Estimate.of(found.clustered),
+                tango=Estimate.of(found.tango),
+                mcnemar=Probability.of(found.mcnemar),
+                command=recompute.pairs(_where(sample), sample.left, right),
+            )
+        )
+    return tuple(rows)

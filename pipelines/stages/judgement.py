@@ -9,7 +9,7 @@ from evals.kill_criteria import CriterionResult, Evaluation, Observed, evaluate
 from evals.metrics import QUORUM_METRICS, Metric, measure
 from evals.preregistration import Registration
 from evals.report.arm_rows import strata
-from evals.statistics import Undefined, clopper_pearson
+from evals.statistics import Interval, Undefined, clopper_pearson
 from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.statements.control import CriteriaRegistered
 from ledger_core.stores.ledger import Ledger
@@ -115,13 +115,7 @@ def kill_report_rows(at: Workspace, scope: Scope) -> Rows:
 
 def _result_row(result: CriterionResult) -> dict[str, Any]:
     parts = [
-        {
-            "name": part.registered.part.name,
-            "verdict": str(part.verdict),
-            "low": None if part.interval is None else part.interval.low,
-            "high": None if part.interval is None else part.interval.high,
-            "method": None if part.interval is None else part.interval.method,
-        }
+        {"name": part.registered.part.name, "verdict": str(part.verdict), **_ends(part.interval)}
         for part in result.parts
     ]
     return {
@@ -130,6 +124,12 @@ def _result_row(result: CriterionResult) -> dict[str, Any]:
         "reason": "; ".join(result.reasons),
         "document": json.dumps(parts, sort_keys=True),
     }
+
+
+def _ends(interval: Interval | Undefined) -> dict[str, Any]:
+    if isinstance(interval, Undefined):
+        return {"low": None, "high": None, "method": None}
+    return {"low": interval.low, "high": interval.high, "method": interval.method}
 
 
 def _refusal_rows(registered: Registration) -> Rows:

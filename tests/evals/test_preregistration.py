@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 
 from evals.criteria import load_criteria
+from evals.deciding import interval_of
 from evals.errors import PreregistrationError
 from evals.power import power_ppm
-from evals.preregistration import PlannedScenario, part_interval, register
+from evals.preregistration import PlannedScenario, register
 from evals.statistics import PairedTable, clopper_pearson, tango
 from ledger_core.kernel import canonical
 from tests.evals.trial_builder import ARMS, BOTH_ORDERS, default_plan, plan, scenarios
@@ -81,10 +82,10 @@ def test_every_admitted_part_can_pass_and_be_killed():
                     low, _ = part.attainable_ppm
                     worst = (0.0, event) if low < 0 else (event, 0.0)
                     units[f"w{k}"] = [worst]
-                intervals.append(part_interval(part, units, entry.criterion.level))
+                intervals.append(interval_of(part, [units], entry.criterion.level))
             for share in range(wordings + 1):
                 units = {f"w{k}": [(float(k < share), 0.0)] for k in range(wordings)}
-                intervals.append(part_interval(part, units, entry.criterion.level))
+                intervals.append(interval_of(part, [units], entry.criterion.level))
             assert any(part.clears(i) for i in intervals), part.name
             assert any(part.contradicts(i) for i in intervals), part.name
 

@@ -173,7 +173,7 @@ def test_a_run_without_a_single_trial_has_a_report():
     data = build_report(evaluate(registration, [], observed(registration)), [], EMPTY_INPUTS)
     assert {c.verdict for c in data.criteria} == {"INVALID"}
     assert data.exit_code == 12
-    assert data.criteria[0].parts[0].interval.undefined == "not computed"
+    assert data.criteria[0].parts[0].interval.undefined == "no scenario was scored in both arms"
 
 
 def test_odd_text_does_not_abort_a_report(run):

@@ -269,8 +269,8 @@ def test_a_folder_that_cannot_be_written_is_a_typed_error(documents, tmp_path):
         write_report(blocked / "inside", documents["nothing"], RUN)
     with pytest.raises(ReportError, match=r"no report at .*report\.json"):
         read_report(tmp_path / "absent")
-    (tmp_path / "report.json").write_text('{"schema": "veritas-report-v1"}')
-    with pytest.raises(ReportError, match=r"^.*/report\.json: not a veritas-report-v2 document: schema: "):
+    (tmp_path / "report.json").write_text('{"schema": "veritas-report-v2"}')
+    with pytest.raises(ReportError, match=r"^.*/report\.json: not a veritas-report-v3 document: schema: "):
         read_report(tmp_path)
 
 
