@@ -11,7 +11,10 @@ from collections.abc import Callable, Collection, Sequence
 
 from attribution.decision.probe import Probe
 
-Lost = Callable[[Sequence[int]], bool]
+Loss = Callable[[Sequence[int]], float]
+
+FEW_UNITS = 6
+"""Units up to which swaps that do not matter add up to nothing: there a loss that comes in steps is several causes."""
 
 
 def minimal_cut(
@@ -28,34 +31,46 @@ def minimal_cut(
     """
     standing = float(probe.without([absent])[0])
 
-    def lost(members: Sequence[int]) -> bool:
-        return standing - probe.replaced(absent, members) > lost_nats
+    def loss(members: Sequence[int]) -> float:
+        return standing - probe.replaced(absent, members)
 
-    if not lost(pool):
+    if not loss(pool) > lost_nats:
         return None
     cut: list[int] = []
     remaining = list(pool)
-    while not lost(cut):
+    while not loss(cut) > lost_nats:
         if len(cut) == largest or not remaining:
             return None
-        length = _shortest_prefix(remaining, lambda prefix: lost([*cut, *prefix]))
+        length = _turning_point([*cut], remaining, loss, lost_nats, drifts=len(pool) > FEW_UNITS)
         cut.append(remaining[length - 1])
         remaining = remaining[: length - 1]
     for member in list(cut):
         # Scores are not monotone: a late member can make an early one superfluous.
         rest = [other for other in cut if other != member]
-        if rest and lost(rest):
+        if rest and loss(rest) > lost_nats:
             cut = rest
     return tuple(sorted(cut))
 
 
-def _shortest_prefix(items: Sequence[int], lost: Lost) -> int:
-    """Length of a prefix that loses the claim while the one before it does not; the whole list is known to lose it."""
+def _turning_point(cut: list[int], items: Sequence[int], loss: Loss, lost_nats: float, *, drifts: bool) -> int:
+    """Length of a prefix of ``items`` that loses the claim together with ``cut`` while the one before it does not.
+
+    All of ``items`` are known to lose it. Swapping a hundred units that do not matter moves a claim too: where the loss creeps
+    over the line instead of jumping over it, the member is where it jumps, sought in the half that loses more.
+    """
+
+    def behind(length: int) -> float:
+        return loss([*cut, *items[:length]])
+
     keeps, loses = 0, len(items)
     while loses - keeps > 1:
         middle = (keeps + loses) // 2
-        if lost(items[:middle]):
-            loses = middle
-        else:
-            keeps = middle
-    return loses
+        keeps, loses = (keeps, middle) if behind(middle) > lost_nats else (middle, loses)
+    if not drifts or behind(loses) - behind(keeps) >= lost_nats / 2:
+        return loses
+    low, high = 0, len(items)
+    while high - low > 1:
+        middle = (low + high) // 2
+        earlier = behind(middle) - behind(low) >= behind(high) - behind(middle)
+        low, high = (low, middle) if earlier else (middle, high)
+    return high

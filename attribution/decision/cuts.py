@@ -7,11 +7,12 @@ by matched text about the same entity. Weights are about sets: the chance that t
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from attribution.decision.config import RuleConfig
-from attribution.decision.effects import between_designs, candidates, designs_for, measure_effects
+from attribution.decision.effects import Explored, between_designs, designs_for, explore, sharpened
 from attribution.decision.floor import LEAST_NATS, FinalStatistic, Floor, Undefined
 from attribution.decision.labels import labels_of
 from attribution.decision.lattice import Lattice
@@ -29,7 +30,6 @@ from attribution.decision.verdicts import (
     uncalibrated_ppm,
 )
 from attribution.designs import Design
-from attribution.estimators import PairedEffects
 from attribution.games.base import Game
 
 GATE = "cuts-v1"
@@ -53,8 +53,8 @@ def decide(
         game: the claim; pass a `CountingGame` to share runs between gates.
         floor: what null claims show under the same scorer; where `Undefined` nothing is run and nothing decided.
         config: the rule's numbers.
-        designs: one cube or two fold-overs over the claim's units, such as the heads of a whole trajectory's
-            designs; by default the claim's own.
+        designs: one cube, two fold-overs or one screening over the claim's units, such as the heads of a whole
+            trajectory's designs; by default the claim's own.
         swappable: units with matched replacement text, all by default; others never become edges.
         lowerable: whether a declared parent could lose weight by this measurement; if not, a second design is run only
             for a claim with candidates.
@@ -72,22 +72,22 @@ def decide(
         nothing = Statistics(floor.tau, floor.tau_total, 0.0, "exact", residual_nats=0.0)
         return ClaimDecision("ungrounded", (), (), 0.0, _flags(floor), 0, nothing)
     chosen = designs_for(probe.units, rule) if designs is None else designs
-    effects = measure_effects(probe, chosen, floor.tau, rule, lowerable=lowerable)
-    findings = search(probe, effects, floor.tau, floor.tau_total, rule)
+    explored = explore(probe, chosen, floor.tau, rule, lowerable=lowerable)
+    findings = search(probe, explored, floor.tau, floor.tau_total, rule)
+    sharp = replace(explored, effects=sharpened(probe, explored, findings.lattice, rule))
     result = _result(findings, floor)
     cuts = _cuts(probe, findings)
-    exact = chosen[0].name == "cube"
-    nulls = _nulls(probe, effects, findings, floor.tau, rule, exact=exact) if result != "diffuse" else frozenset()
-    against = _opposing(probe, effects, floor.tau)
-    units = tuple(_unit(unit, effects, findings, nulls, against) for unit in range(probe.units))
+    nulls = _nulls(probe, sharp, findings, floor.tau, rule) if result != "diffuse" else frozenset()
+    against = _opposing(probe, sharp, floor.tau)
+    units = tuple(_unit(unit, sharp, findings, nulls, against) for unit in range(probe.units))
     statistics = Statistics(
         floor.tau,
         floor.tau_total,
-        effects.spread,
-        _exactness(effects, exact=exact),
+        sharp.effects.spread,
+        _exactness(sharp),
         findings.candidates,
         findings.residual,
-        between_designs(probe, chosen, effects, floor.tau / 2),
+        between_designs(probe, explored, floor.tau / 2),
     )
     return ClaimDecision(result, units, cuts, findings.total, _flags(floor), probe.game.runs - before, statistics)
 
@@ -111,8 +111,8 @@ def final_statistic(
     if probe.units == 0:
         return FinalStatistic(0.0, 0.0)
     chosen = designs_for(probe.units, rule) if designs is None else designs
-    effects = measure_effects(probe, chosen, tau_inside, rule, lowerable=False)
-    findings = judge_candidates(probe, candidates(effects, tau_inside), tau_inside, rule)
+    explored = explore(probe, chosen, tau_inside, rule, lowerable=False)
+    findings = judge_candidates(probe, explored.candidates(tau_inside), tau_inside, rule)
     return FinalStatistic(max((e.final for e in findings.evidence.values()), default=0.0), findings.total)
 
 
@@ -135,20 +135,27 @@ def _cuts(probe: Probe, findings: Findings) -> tuple[Cut, ...]:
     )
 
 
-def _nulls(
-    probe: Probe, effects: PairedEffects, findings: Findings, tau: float, rule: RuleConfig, *, exact: bool
-) -> frozenset[int]:
+def _nulls(probe: Probe, explored: Explored, findings: Findings, tau: float, rule: RuleConfig) -> frozenset[int]:
     """Units shown to be equivalent to nothing: not a failure to reject.
 
     Needs every statistic of the unit plus its interval under the bound, and a claim that its edges explain: behind an
-    unexplained residual any unit may be one of many copies.
+    unexplained residual any unit may be one of many copies. Where not all joint absences were scored, the residual must
+    also lie under a single unit's floor, and in a screened context nothing is null: copies outside the focus, always
+    present, would make the one inside look idle.
     """
-    if effects.margin is None or not findings.explained:
+    effects, cube = explored.effects, explored.designs[0].name == "cube"
+    if effects.margin is None or not findings.explained or len(explored.focus) < probe.units:
+        return frozenset()
+    if not cube and abs(findings.residual) >= tau:
         return frozenset()
     widest = np.maximum(np.abs(effects.lower()), np.abs(effects.upper()))
     largest = np.maximum(widest, np.abs(effects.mean) + effects.margin)
-    small = [int(unit) for unit in np.flatnonzero(largest < rule.null_threshold) if unit not in findings.evidence]
-    if not exact:
+    small = [
+        explored.focus[place]
+        for place in np.flatnonzero(largest < rule.null_threshold)
+        if explored.focus[place] not in findings.evidence
+    ]
+    if not cube:
         return frozenset(small)
     # A cube has scored every joint absence already.
     pool = findings.lattice.pool
@@ -160,23 +167,22 @@ def _nulls(
     )
 
 
-def _opposing(probe: Probe, effects: PairedEffects, tau: float) -> frozenset[int]:
+def _opposing(probe: Probe, explored: Explored, tau: float) -> frozenset[int]:
     """Units that every design shows at ``−τ`` or below and whose deletion raises the claim by ``τ``.
 
     Without the deletion, triples of true causes that alias onto an idle unit in both designs make it oppose.
     """
-    if effects.margin is None:
+    if explored.effects.margin is None:
         return frozenset()
-    listed = [int(unit) for unit in np.flatnonzero(effects.upper() <= -tau)]
+    listed = [explored.focus[place] for place in np.flatnonzero(explored.effects.upper() <= -tau)]
     raised = probe.without([[unit] for unit in listed]) - probe.full
     return frozenset(unit for unit, gain in zip(listed, raised, strict=True) if gain >= tau)
 
 
 def _unit(
-    unit: int, effects: PairedEffects, findings: Findings, nulls: Collection[int], against: Collection[int]
+    unit: int, explored: Explored, findings: Findings, nulls: Collection[int], against: Collection[int]
 ) -> UnitVerdict:
-    effect = float(effects.mean[unit])
-    interval = None if effects.margin is None else (effect - effects.margin, effect + effects.margin)
+    effect, interval = explored.effect(unit)
     known = findings.evidence.get(unit)
     verdict: Verdict = "undetermined"
     if known is not None and known.edge:
@@ -206,7 +212,8 @@ def _flags(floor: Floor) -> tuple[Flag, ...]:
     return ("provisional-floor", "uncalibrated") if floor.status == "provisional" else ("uncalibrated",)
 
 
-def _exactness(effects: PairedEffects, *, exact: bool) -> Exactness | None:
-    if exact:
+def _exactness(explored: Explored) -> Exactness | None:
+    if explored.designs[0].name == "cube":
         return "exact"
+    effects = explored.effects
     return "exact to order 2" if effects.spread is not None and effects.spread < _EXACT_NATS else None

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Self
 
+import numpy as np
+
 from attribution.decision.probe import Probe
+from attribution.games.base import Values
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,14 @@ class Lattice:
     def lost(self, members: Collection[int]) -> float:
         """``ℓ(N) − ℓ(N∖R)``, nats."""
         return self.scores[frozenset()] - self.scores[frozenset(members)]
+
+    def values(self) -> Values:
+        """``float64[2^k]``: ``ℓ`` with the units of the pool present that the bits of the row name, all else present."""
+        subsets = (
+            frozenset(unit for place, unit in enumerate(self.pool) if not row >> place & 1)
+            for row in range(2 ** len(self.pool))
+        )
+        return np.array([self.scores[absent] for absent in subsets], dtype=np.float64)
 
     def stands(self, absent: Collection[int]) -> bool:
         """Whether the claim holds without ``absent``."""

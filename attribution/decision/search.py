@@ -12,18 +12,17 @@ Beyond the written rule, each with the case that made it necessary:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from attribution.decision.bisect import minimal_cut
+from attribution.decision.bisect import FEW_UNITS, minimal_cut
 from attribution.decision.config import RuleConfig
-from attribution.decision.effects import candidates
+from attribution.decision.effects import Explored
 from attribution.decision.evidence import Evidence, confirm, cut_cases, lattice_cases, single_cases
 from attribution.decision.lattice import Bars, Lattice
 from attribution.decision.probe import Probe
-from attribution.estimators import PairedEffects
 
 _MOST_BRINKS = 8
 """Brinks tried per round: twenty of six additive causes would teach nothing that eight do not."""
@@ -69,23 +68,22 @@ class Findings:
         return self.edges != before
 
 
-def search(probe: Probe, effects: PairedEffects, tau: float, tau_total: float, config: RuleConfig) -> Findings:
+def search(probe: Probe, explored: Explored, tau: float, tau_total: float, config: RuleConfig) -> Findings:
     """Find the edges of a claim.
 
     Args:
         probe: the claim, over at least one unit.
-        effects: its main effects.
+        explored: its main effects, and the order in which its units are worth asking about.
         tau: floor of a single effect, nats.
         tau_total: floor of the total effect, nats.
         config: the rule's numbers.
     """
-    findings = judge_candidates(probe, candidates(effects, tau), tau, config)
-    order = [int(unit) for unit in np.argsort(-effects.mean, kind="stable")]
+    findings = judge_candidates(probe, explored.candidates(tau), tau, config)
     given_up: set[frozenset[int]] = set()
     while True:
         open_ = [context for context in _contexts(probe, findings) if context not in given_up]
         for context in open_:
-            rest = [unit for unit in order if unit not in findings.edges | context]
+            rest = [unit for unit in explored.order if unit not in findings.edges | context]
             unexplained = _residual(probe, context, rest)
             if not context:
                 findings.residual = unexplained
@@ -144,9 +142,32 @@ def _explain(
     """Search the rest for one more cut while others are absent, ``open_`` = (absent, rest); whether it brought an edge."""
     absent, rest = open_
     unexplained = _residual(probe, absent, rest)
-    cut = minimal_cut(probe, absent, rest, unexplained / 2, config.largest_cut)
-    if cut is None:
-        return False
+    return any(
+        cut is not None and _accept(probe, findings, (absent, cut), unexplained, tau, config)
+        for cut in (
+            minimal_cut(probe, absent, order, unexplained / 2, config.largest_cut) for order in _orders(rest, config)
+        )
+    )
+
+
+def _orders(rest: Sequence[int], config: RuleConfig) -> Iterator[Sequence[int]]:
+    """The likeliest first; then, of more than a few units, two shuffles: what drifts over the line there drifts elsewhere."""
+    yield rest
+    draw = np.random.RandomState(config.seed)
+    for _ in range(2 if len(rest) > FEW_UNITS else 0):
+        yield [rest[place] for place in draw.permutation(len(rest))]
+
+
+def _accept(
+    probe: Probe,
+    findings: Findings,
+    found: tuple[frozenset[int], tuple[int, ...]],
+    unexplained: float,
+    tau: float,
+    config: RuleConfig,
+) -> bool:
+    """Judge the members of a cut, ``found`` = (absent, members); whether any is a new edge."""
+    absent, cut = found
     whole = probe.full - float(probe.without([absent | set(cut)])[0])
     bars = Bars.of(tau, max(whole, unexplained))
     if not findings.add(confirm(probe, cut_cases(probe, absent, cut, bars), bars)):

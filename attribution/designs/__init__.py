@@ -12,6 +12,7 @@ from attribution.designs.masks import (
     foldover_pair,
     keep_one,
     leave_one_out,
+    screen,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "keep_one",
     "leave_one_out",
     "next_order",
+    "screen",
 ]

@@ -5,6 +5,7 @@ Random draws use numpy's frozen legacy stream (NEP 19), so a design never change
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from attribution.designs.hadamard import hadamard, next_order
 from attribution.errors import DesignError
-from attribution.games.base import DELETED, PRESENT, States
+from attribution.games.base import DELETED, PRESENT, SWAPPED, States
 
 MAX_CUBE_UNITS = 16
 """Units beyond which a full cube (65,536 masks) is a mistake rather than a wish."""
@@ -25,7 +26,7 @@ class Design:
     """Masks to run, in order."""
 
     name: str
-    """`cube`, `foldover`, `bernoulli`, `leave-one-out` or `keep-one`."""
+    """`cube`, `foldover`, `bernoulli`, `leave-one-out`, `keep-one` or `screen`."""
 
     states: States
     """``uint8[mask, unit]``, read-only."""
@@ -54,6 +55,25 @@ class Design:
                 f"a claim over {units} units cannot read a design over {self.units}; design for the last claim"
             )
         return Design(self.name, self.states[:, :units].copy(), self.seed)
+
+    def within(self, units: int, columns: Sequence[int]) -> Design:
+        """This design over the ``columns`` of a wider context of ``units`` units, all others present.
+
+        Raises:
+            DesignError: another number of columns than the design has, or columns that the context does not have.
+        """
+        if len(columns) != self.units or len(set(columns)) != self.units or not set(columns) <= set(range(units)):
+            raise DesignError(
+                f"columns {list(columns)} of {units} cannot hold a design over {self.units} units; name each unit once"
+            )
+        wide = np.full((len(self.states), units), PRESENT, dtype=np.uint8)
+        wide[:, list(columns)] = self.states
+        return Design(self.name, wide, self.seed)
+
+    def distinct(self) -> States:
+        """The masks without repetitions, in the order of their first appearance: what has to be run."""
+        rows = list(dict.fromkeys(map(bytes, self.states)))
+        return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), self.units)
 
 
 def cube(units: int) -> Design:
@@ -141,6 +161,27 @@ def keep_one(units: int) -> Design:
     rows = np.full((_counted(units) + 1, units), DELETED, dtype=np.uint8)
     rows[np.arange(1, units + 1), np.arange(units)] = PRESENT
     return Design("keep-one", rows, None)
+
+
+def screen(units: int, seed: int) -> Design:
+    """``8·⌈log₂ units⌉`` masks for the first look at many units: each random half swapped, then the other half.
+
+    Rows come with their complement, so every unit is as often present as swapped and a main effect is clear of the constant
+    and of pairs. Columns are not orthogonal (there are fewer rows than columns): a contrast ranks units, it measures none.
+    Matched text takes the place of what is missing, because deleting half of a context moves a claim by itself.
+
+    Raises:
+        DesignError: no unit.
+    """
+    if units < 1:
+        raise DesignError(f"a screening of {units} units has nothing to look for; a claim without units needs none")
+    draw = np.random.RandomState(seed)
+    pairs = 4 * max(1, (units - 1).bit_length())
+    kept = np.zeros((pairs, units), dtype=np.bool_)
+    for row in kept:
+        row[draw.permutation(units)[: units // 2]] = True
+    both = np.stack([kept, ~kept], axis=1).reshape(2 * pairs, units)
+    return Design("screen", np.where(both, np.uint8(PRESENT), np.uint8(SWAPPED)), seed)
 
 
 def _counted(units: int) -> int:

@@ -9,6 +9,7 @@ from attribution.designs import Design, cube, foldover, foldover_pair
 from attribution.errors import AttributionError, DecisionError
 from attribution.games import CountingGame
 from attribution.games import planted as plant
+from attribution.games.background import Background
 
 FLOOR = Floor(0.5, 0.5, 199, "shipped")
 
@@ -285,11 +286,30 @@ def test_a_game_of_order_two_is_exact_to_order_two():
 
 
 def test_odd_interactions_widen_the_interval():
-    found = decide(plant.majority(14, 8.0, (0, 1, 2)), FLOOR)
+    game = plant.single(14, 8.0, 3).over(Background(14, 5))
+    found = decide(game, FLOOR)
     assert found.statistics.exactness is None
-    low, high = found.units[0].interval
-    assert low < 4.0 < high
-    assert high - low > 0.5
+    low, high = found.units[3].interval
+    assert low < 8.0 + game.background.main_effects()[3] < high
+    assert 0.2 < high - low < 1.0
+
+
+@pytest.mark.parametrize("units", [8, 14])
+def test_odd_interactions_of_the_candidates_are_known_and_do_not_alias(units):
+    """Majority of three: each unit decides half of the subsets of the others, so its effect is half of eight nats."""
+    found = decide(plant.majority(units, 8.0, (0, 1, 2)), FLOOR)
+    assert found.statistics.exactness == "exact to order 2"
+    effects = [4.0] * 3 + [0.0] * (units - 3)
+    assert [unit.effect_nats for unit in found.units] == pytest.approx(effects, abs=1e-9)
+    assert [unit.interval for unit in found.units] == [pytest.approx((e, e), abs=1e-9) for e in effects]
+
+
+def test_sharper_intervals_cost_no_run():
+    game = CountingGame(plant.majority(14, 8.0, (0, 1, 2)).over(Background(14, 5)))
+    found = decide(game, FLOOR)
+    again = game.runs
+    assert decide(game, FLOOR).units == found.units
+    assert game.runs == again
 
 
 # Laws.

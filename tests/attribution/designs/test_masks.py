@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attribution.designs import bernoulli, cube, foldover, foldover_pair, keep_one, leave_one_out, next_order
+from attribution.designs import bernoulli, cube, foldover, foldover_pair, keep_one, leave_one_out, next_order, screen
 from attribution.errors import DesignError
 
 
@@ -62,7 +62,16 @@ def test_cube_lists_every_mask_once():
         cube(17)
 
 
-@pytest.mark.parametrize("build", [lambda: foldover(0, 1), lambda: leave_one_out(-1), lambda: bernoulli(3, 0, 1)])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: foldover(0, 1),
+        lambda: leave_one_out(-1),
+        lambda: keep_one(-1),
+        lambda: bernoulli(3, 0, 1),
+        lambda: screen(0, 1),
+    ],
+)
 def test_designs_that_cannot_be_are_refused(build):
     with pytest.raises(DesignError):
         build()
@@ -95,6 +104,47 @@ def test_head_keeps_rows_and_orthogonality():
     assert np.array_equal(x.T @ x, 32 * np.eye(9, dtype=np.int64))
     with pytest.raises(DesignError, match="15 units"):
         design.head(15)
+
+
+@given(units=st.integers(1, 1000), seed=st.integers(0, 1000))
+@settings(max_examples=40, deadline=None)
+def test_a_screening_asks_about_each_half_both_ways_round(units, seed):
+    states = screen(units, seed).states
+    assert len(states) == 8 * max(1, (units - 1).bit_length())
+    assert set(np.unique(states)) <= {1, 2}
+    assert np.array_equal(states[0::2], 3 - states[1::2])
+    assert np.all((states[0::2] == 1).sum(axis=1) == units // 2)
+
+
+@pytest.mark.parametrize(("units", "runs"), [(2, 8), (129, 64), (500, 72), (1000, 80)])
+def test_the_cost_of_a_screening_is_eight_logarithms(units, runs):
+    assert screen(units, 0).states.shape == (runs, units)
+
+
+def test_screenings_differ_by_seed_and_no_two_units_share_a_column():
+    one, other = screen(1000, 0).states, screen(1000, 1).states
+    assert np.array_equal(one, screen(1000, 0).states)
+    assert not np.array_equal(one, other)
+    assert len({bytes(column) for column in one.T}) == 1000
+
+
+def test_a_design_within_a_wider_context_leaves_the_rest_present():
+    wide = cube(2).within(5, (3, 1))
+    assert wide.states.tolist() == [[1, 0, 1, 0, 1], [1, 0, 1, 1, 1], [1, 1, 1, 0, 1], [1, 1, 1, 1, 1]]
+    assert wide.name == "cube"
+
+
+@pytest.mark.parametrize("columns", [(0,), (0, 0), (0, 5), (0, 1, 2)])
+def test_columns_that_cannot_hold_a_design_are_refused(columns):
+    with pytest.raises(DesignError, match="name each unit once"):
+        cube(2).within(5, columns)
+
+
+def test_a_repeated_mask_is_run_once():
+    head = foldover(14, 5).head(2)
+    assert len(head.states) == 32
+    assert sorted(map(tuple, head.distinct())) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert head.distinct()[0].tolist() == head.states[0].tolist()
 
 
 def test_states_are_read_only():

@@ -1,5 +1,10 @@
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from attribution.designs import bernoulli
 from attribution.errors import DecisionError
@@ -19,6 +24,35 @@ def test_weights_are_those_of_the_peer():
     peer = [3.1397150354426158, 2.7405740917870896, 1.8065844476222992, -0.6795117403703357, 0.0]
     assert fit.weights == pytest.approx(peer, abs=1e-6)
     assert fit.bias == pytest.approx(-4.256226108818171, abs=1e-6)
+
+
+def peer(name):
+    """A module of the installed `context-cite`; loaded by its file, because importing the package asks the network for data."""
+    package = importlib.util.find_spec("context_cite")
+    (folder,) = package.submodule_search_locations
+    spec = importlib.util.spec_from_file_location(f"peer_{name}", Path(folder) / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@given(
+    units=st.integers(1, 60),
+    count=st.sampled_from([8, 32, 64, 256]),
+    tokens=st.integers(1, 300),
+    seed=st.integers(0, 10_000),
+    scale=st.sampled_from([0.1, 3.0, 40.0]),
+)
+@settings(max_examples=60, deadline=None)
+def test_weights_are_those_of_the_peers_own_solver(units, count, tokens, seed, scale):
+    draw = np.random.default_rng(seed)
+    masks = bernoulli(units, count, seed).states
+    weights = draw.standard_t(2, size=units) * (draw.random(units) < 0.3)
+    scores = scale * (masks @ weights + draw.normal(size=count)) - 20
+    fit = contextcite(masks, scores, tokens)
+    their_weights, their_bias = peer("solver").LassoRegression().fit(masks.astype(bool), scores, tokens)
+    assert fit.weights == pytest.approx(their_weights, abs=1e-6)
+    assert fit.bias == pytest.approx(float(their_bias), abs=1e-6)
 
 
 def test_the_default_penalty_erases_small_effects_of_long_claims():

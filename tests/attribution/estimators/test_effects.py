@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from attribution.designs import cube, foldover, foldover_pair
 from attribution.errors import DecisionError
-from attribution.estimators import banzhaf, leave_one_out_effects, main_effects, paired_effects, shapley
+from attribution.estimators import (
+    banzhaf,
+    banzhaf_interactions,
+    leave_one_out_effects,
+    main_effects,
+    paired_effects,
+    shapley,
+    shapley_interactions,
+)
 from attribution.games.background import Background
 from attribution.games.planted import single
 
@@ -91,6 +99,68 @@ def test_shapley_is_efficient_and_banzhaf_is_the_main_effect(units, seed):
     assert banzhaf(values) == pytest.approx(main_effects(cube(units).states, values))
 
 
+def subsets(units):
+    return [frozenset(chosen) for r in range(len(units) + 1) for chosen in itertools.combinations(sorted(units), r)]
+
+
+@given(units=st.integers(1, 5), seed=st.integers(0, 1000))
+@settings(max_examples=40, deadline=None)
+def test_values_and_interactions_are_those_of_their_definitions(units, seed):
+    """Shapley by all orders, Banzhaf by all subsets, interactions by second differences with their textbook weights."""
+    values = np.random.default_rng(seed).normal(0, 10, 2**units)
+
+    def worth(members):
+        return float(values[sum(1 << unit for unit in members)])
+
+    orders = list(itertools.permutations(range(units)))
+    own_shapley = [
+        sum(worth({*order[: order.index(i)], i}) - worth(order[: order.index(i)]) for order in orders) / len(orders)
+        for i in range(units)
+    ]
+    own_banzhaf = [np.mean([worth(s | {i}) - worth(s) for s in subsets(set(range(units)) - {i})]) for i in range(units)]
+    assert shapley(values) == pytest.approx(own_shapley, abs=1e-9)
+    assert banzhaf(values) == pytest.approx(own_banzhaf, abs=1e-9)
+    both = np.zeros((2, units, units))
+    np.fill_diagonal(both[0], own_shapley)
+    np.fill_diagonal(both[1], own_banzhaf)
+    for i, j in itertools.permutations(range(units), 2):
+        for s in subsets(set(range(units)) - {i, j}):
+            second = worth(s | {i, j}) - worth(s | {i}) - worth(s | {j}) + worth(s)
+            orderings = math.factorial(len(s)) * math.factorial(units - len(s) - 2) / math.factorial(units - 1)
+            both[0, i, j] += second * orderings
+            both[1, i, j] += second / 2 ** (units - 2)
+    assert shapley_interactions(values) == pytest.approx(both[0], abs=1e-9)
+    assert banzhaf_interactions(values) == pytest.approx(both[1], abs=1e-9)
+
+
+def test_values_and_interactions_are_those_of_the_peer():
+    from shapiq.game_theory.exact import ExactComputer
+
+    states = cube(6).states.astype(bool)
+    values = np.random.default_rng(5).normal(0, 10, 64)
+
+    def game(coalitions):
+        return values[coalitions.astype(np.int64) @ (1 << np.arange(6))]
+
+    peer = ExactComputer(n_players=6, game=game)
+    assert game(states).tolist() == values.tolist()
+    for index, ours in (("SII", shapley_interactions(values)), ("BII", banzhaf_interactions(values))):
+        theirs = peer(index, order=2)
+        for pair in itertools.combinations(range(6), 2):
+            assert ours[pair] == pytest.approx(theirs[pair], abs=1e-9)
+    for index, ours in (("SV", shapley(values)), ("BV", banzhaf(values))):
+        theirs = peer(index, order=1)
+        assert ours == pytest.approx([theirs[(unit,)] for unit in range(6)], abs=1e-9)
+
+
+def test_interactions_of_a_pair_by_hand():
+    """``a and b``, eight nats: together they add eight more than apart; a third unit adds nothing to anything."""
+    values = 8.0 * cube(3).states[:, :2].all(axis=1)
+    expected = np.array([[4.0, 8.0, 0.0], [8.0, 4.0, 0.0], [0.0, 0.0, 0.0]])
+    assert shapley_interactions(values) == pytest.approx(expected)
+    assert banzhaf_interactions(values) == pytest.approx(expected)
+
+
 def test_leave_one_out_is_blind_to_redundant_support():
     class EitherOf:
         units = 3
@@ -103,6 +173,7 @@ def test_leave_one_out_is_blind_to_redundant_support():
 
 def test_no_units_no_effects():
     assert banzhaf(np.array([3.0])).shape == (0,)
+    assert shapley_interactions(np.array([3.0])).shape == (0, 0)
     assert main_effects(cube(0).states, np.array([3.0])).shape == (0,)
 
 
