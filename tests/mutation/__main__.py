@@ -24,6 +24,7 @@ Equivalent = dict[tuple[str, str, str], str]
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("--modules", nargs="*", default=list(SUITES), help="files, or folders with all their files")
+    parser.add_argument("--tests", nargs="*", help="files with tests to run instead of those of the package")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="at most N mutants a module (default: all)")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=1, help="mutants tested at once (default: %(default)s)")
@@ -31,16 +32,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     chosen = sampled(options.modules, options.sample, options.seed)
     results: list[Result] = []
-    for result in judge(chosen, Record(options.out), options.workers):
+    for result in judge(chosen, Record(options.out), options.workers, tuple(options.tests or ()) or None):
         results.append(result)
-        sys.stdout.write(f"{len(results)}/{len(chosen)} {result.outcome} {result.seconds} s {describe(result)}\n")
+        sys.stdout.write(
+            f"{len(results)}/{len(chosen)} {result.outcome} {result.seconds} s {describe(result)} {result.test}\n"
+        )
         sys.stdout.flush()
     sys.stdout.write("\n".join(["", *summary(results, known_equivalent())]) + "\n")
     return 0
 
 
 def sampled(modules: Iterable[str], size: int, seed: int) -> list[Mutant]:
-    """The mutants of ``modules``, at most ``size`` each unless 0, the same for the same seed and text."""
+    """The mutants of ``modules``, at most ``size`` each unless 0: the same for the same seed and text, more for a larger size."""
     chosen: list[Mutant] = []
     for name in modules:
         place = ROOT / name
@@ -48,7 +51,8 @@ def sampled(modules: Iterable[str], size: int, seed: int) -> list[Mutant]:
             module = path.relative_to(ROOT).as_posix()
             found = mutants_of(path, module)
             if size and len(found) > size:
-                found = random.Random(f"{seed} {module}").sample(found, size)
+                random.Random(f"{seed} {module}").shuffle(found)
+                found = found[:size]
             chosen.extend(sorted(found, key=lambda mutant: mutant.number))
     return chosen
 
@@ -66,8 +70,8 @@ def summary(results: Sequence[Result], equivalent: Equivalent) -> list[str]:
         by_module[result.module].append(result)
     lines = [_line(name, found, equivalent) for name, found in sorted(by_module.items())]
     lines.append(_line("all", results, equivalent))
-    left = [one for one in results if one.outcome == "survived"]
-    lines += [f"SURVIVED {describe(one)}" for one in left if _reason(one, equivalent) is None]
+    left = [one for one in results if not one.is_killed]
+    lines += [f"{one.outcome.upper()} {describe(one)}" for one in left if _reason(one, equivalent) is None]
     lines += [f"equivalent {describe(one)}: {why}" for one in left if (why := _reason(one, equivalent)) is not None]
     return lines
 
@@ -81,12 +85,12 @@ def _reason(result: Result, equivalent: Equivalent) -> str | None:
 
 
 def _line(name: str, results: Sequence[Result], equivalent: Equivalent) -> str:
-    explained = sum(one.outcome == "survived" and _reason(one, equivalent) is not None for one in results)
+    explained = sum(not one.is_killed and _reason(one, equivalent) is not None for one in results)
     count = len(results) - explained
     if count == 0:
         return f"{name}: no mutant that a test could kill"
-    killed = sum(one.outcome != "survived" for one in results)
-    low, high = proportion_confint(killed, count, method="wilson")
+    killed = sum(one.is_killed for one in results)
+    low, high = proportion_confint(killed, count, method="beta")
     return f"{name}: {killed} of {count} killed, {killed / count:.1%} [{low:.1%}, {high:.1%}]; {explained} equivalent"
 
 

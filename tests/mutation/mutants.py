@@ -6,7 +6,7 @@ import ast
 import copy
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _COMPARE = {
@@ -52,6 +52,11 @@ class Mutant:
     """Among all mutants of this text of the module."""
     digest: str
     """Of the module's text."""
+    function: str
+    """Name of the innermost function whose body it changes; empty for what runs when the module is imported."""
+    first: int
+    """First line of the statement that it changes, or of its head."""
+    last: int
 
     @property
     def key(self) -> str:
@@ -67,7 +72,18 @@ def mutants_of(path: Path, name: str) -> list[Mutant]:
     source = path.read_bytes()
     digest = hashlib.sha256(source).hexdigest()
     return [
-        Mutant(name, change.line, change.operator, change.before, change.after, number, digest)
+        Mutant(
+            name,
+            change.line,
+            change.operator,
+            change.before,
+            change.after,
+            number,
+            digest,
+            change.scope.function,
+            change.scope.first,
+            change.scope.last,
+        )
         for number, change in enumerate(_changes(ast.parse(source)))
     ]
 
@@ -79,6 +95,34 @@ def mutated(source: bytes, number: int) -> ast.Module:
         if at == number:
             return ast.fix_missing_locations(change.applied())
     raise IndexError(f"there is no mutant {number}")
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """When what stands here runs: with which function, and with which lines."""
+
+    function: str = ""
+    first: int = 0
+    last: int = 0
+
+    def within(self, holder: ast.AST, field: str, child: ast.AST) -> _Scope:
+        """The scope of ``child``, which is (in) ``holder.field``."""
+        function = self.function
+        if field == "body" and isinstance(holder, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            function = holder.name
+        if isinstance(child, ast.stmt):
+            return _Scope(function, child.lineno, max(child.lineno, _end_of_head(child)))
+        if isinstance(child, ast.match_case):
+            return _Scope(function, child.pattern.lineno, _end_of_head(child))
+        return replace(self, function=function)
+
+
+def _end_of_head(node: ast.stmt | ast.match_case) -> int:
+    """The last line of a statement without the statements inside it."""
+    if not isinstance(node, ast.match_case) and not hasattr(node, "body"):
+        return node.end_lineno or node.lineno
+    heads = (child for child in ast.iter_child_nodes(node) if not isinstance(child, (ast.stmt, ast.match_case)))
+    return max((getattr(head, "end_lineno", None) or 0 for head in heads), default=0)
 
 
 @dataclass(frozen=True)
@@ -94,6 +138,7 @@ class _Change:
     operator: str
     before: str
     after: str
+    scope: _Scope
 
     def applied(self) -> ast.Module:
         """The tree with the change in it; the tree given to :func:`_changes` is used up."""
@@ -105,21 +150,22 @@ class _Change:
 
 
 def _changes(tree: ast.Module) -> Iterator[_Change]:
-    for holder, field, place, node in _nodes(tree):
+    for holder, field, place, node, scope in _nodes(tree, _Scope()):
         for operator, new in _replacements(node):
             ast.copy_location(new, node)
-            yield _Change(tree, holder, field, place, new, _line(node), operator, _text(node), _text(new))
+            yield _Change(tree, holder, field, place, new, _line(node), operator, _text(node), _text(new), scope)
 
 
-def _nodes(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
+def _nodes(node: ast.AST, scope: _Scope) -> Iterator[tuple[ast.AST, str, int | None, ast.AST, _Scope]]:
     """Every node that may change with where it stands: no annotation, no docstring, no message of an error."""
     for field, value in ast.iter_fields(node):
         if _is_left_alone(node, field):
             continue
         for place, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if isinstance(child, ast.AST) and not _is_documentation(child):
-                yield node, field, place, child
-                yield from _nodes(child)
+                inner = scope.within(node, field, child)
+                yield node, field, place, child, inner
+                yield from _nodes(child, inner)
 
 
 _LEFT_ALONE: dict[type[ast.AST], set[str]] = {

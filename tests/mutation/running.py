@@ -1,28 +1,22 @@
-"""Tests against mutants: which, how long at most, and what is remembered."""
+"""Tests against mutants: which, in what order, and what is remembered."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from tests.mutation import cold, warm
+from tests.mutation.children import FORK, each
 from tests.mutation.mutants import Mutant
-from tests.mutation.plugin import STALE, VARIABLE
+from tests.mutation.warm import Verdict
 from tests.tree import ROOT
 
-Outcome = Literal["killed", "timeout", "survived"]
-
-_KILLED, _COLLECTION_FAILED = 1, 2
-_PATIENCE = 5.0
-"""A mutant's tests may take this many times as long as without it, and :data:`_GRACE` more."""
-_GRACE = 20.0
+Outcome = Literal["killed", "timeout", "survived", "uncovered"]
+"""`uncovered` is survived, by a line that no test executes."""
 
 SUITES: dict[str, tuple[str, ...]] = {
     "ledger_core/kernel/": ("tests/ledger_core/kernel", "tests/golden", "tests/contract/test_event_store.py"),
@@ -33,7 +27,7 @@ SUITES: dict[str, tuple[str, ...]] = {
         "tests/ledger_core/harness/test_verdicts.py",
     ),
 }
-"""Package -> tests that are run against its mutants, after those of the module itself."""
+"""Package -> tests that are run against its mutants."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,14 @@ class Result:
     before: str
     after: str
     outcome: Outcome
+    test: str
+    """Node id of the test that failed, if one did."""
     seconds: float
+    """CPU seconds, 0 where that took none or the end was not waited for."""
+
+    @property
+    def is_killed(self) -> bool:
+        return self.outcome in {"killed", "timeout"}
 
 
 class Record:
@@ -69,73 +70,85 @@ class Record:
             file.write(json.dumps(asdict(result)) + "\n")
 
 
-def stages_of(module: str) -> tuple[tuple[str, ...], ...]:
-    """Tests for ``module`` in the order in which they are tried: those of its own name, which kill most, then all."""
+def suite_of(module: str) -> tuple[str, ...]:
+    """The tests for ``module``: those of its package."""
     (suite,) = (tests for package, tests in SUITES.items() if module.startswith(package))
+    return suite
+
+
+def own_tests(module: str) -> list[str]:
+    """The test file that has the module's name, if there is one."""
     path = Path(module)
     own = Path("tests") / path.parent / f"test_{path.name}"
-    return ((str(own),), suite) if (ROOT / own).exists() else (suite,)
+    return [own.as_posix()] if (ROOT / own).exists() else []
 
 
-def run_tests(tests: Sequence[str], mutant: Mutant | None, timeout: float | None) -> int | None:
-    """Exit status of pytest, None where it took too long."""
-    environment = {**os.environ, "HYPOTHESIS_STORAGE_DIRECTORY": os.devnull, "PYTHONDONTWRITEBYTECODE": "1"}
-    if mutant is not None:
-        environment[VARIABLE] = f"{mutant.module} {mutant.number} {mutant.digest}"
-    options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-m", "not slow and not browser"]
-    command = [sys.executable, "-m", "pytest", "-p", "tests.mutation.plugin", *options, "--hypothesis-seed=1", *tests]
-    process = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    try:
-        return process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        return None
-
-
-def judge(mutants: Sequence[Mutant], record: Record, workers: int) -> Iterator[Result]:
+def judge(
+    mutants: Sequence[Mutant], record: Record, workers: int, tests: tuple[str, ...] | None = None
+) -> Iterator[Result]:
     """The result of every mutant, as they come; those that are known are not run again.
+
+    ``tests`` are run instead of those of the mutant's package, if given.
 
     Raises:
         RuntimeError: the tests fail without any mutant, or a module was edited meanwhile.
     """
+    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = os.devnull
     yield from (record.known[mutant.key] for mutant in mutants if mutant.key in record.known)
     rest = [mutant for mutant in mutants if mutant.key not in record.known]
-    limits = {tests: _limit(tests) for tests in sorted({stages_of(mutant.module)[-1] for mutant in rest})}
-    with ThreadPoolExecutor(workers) as pool:
-        for result in pool.map(lambda mutant: _judge_one(mutant, limits[stages_of(mutant.module)[-1]]), rest):
+    suites: dict[tuple[str, ...], list[Mutant]] = {}
+    for mutant in rest:
+        suites.setdefault(tests or suite_of(mutant.module), []).append(mutant)
+    for suite, concerned in suites.items():
+        for mutant, verdict in _judged(suite, concerned, workers):
+            result = _result(mutant, verdict)
             record.add(result)
             yield result
 
 
-def _limit(tests: Sequence[str]) -> float:
-    began = time.monotonic()
-    status = run_tests(tests, None, None)
-    if status != 0:
-        raise RuntimeError(f"{' '.join(tests)}: status {status} before anything is changed; mend the tests first")
-    return _PATIENCE * (time.monotonic() - began) + _GRACE
+def _judged(suite: Sequence[str], mutants: Sequence[Mutant], workers: int) -> Iterator[tuple[Mutant, Verdict]]:
+    """Loaded functions first; what that leaves open is imported, one process a mutant."""
+    if not mutants:
+        return
+    seconds: dict[str, float] = {}
+    left: list[tuple[Mutant, Verdict]] = []
+    for message in _messages(suite, mutants, workers):
+        match message:
+            case dict():
+                seconds = message
+            case (mutant, Verdict(outcome="survived" | "import") as verdict):
+                left.append((mutant, verdict))
+            case (mutant, Verdict() as verdict):
+                yield mutant, verdict
+            case _:
+                raise RuntimeError(message)
+
+    def imported(job: tuple[Mutant, Verdict]) -> Verdict:
+        mutant, verdict = job
+        own = [name for name in own_tests(mutant.module) if any(test.startswith(f"{name}::") for test in seconds)]
+        return cold.judge(mutant, cold.stages(own, suite, verdict.meets, seconds), seconds)
+
+    for (mutant, _), verdict in each(left, imported, workers):
+        yield mutant, verdict or Verdict("timeout")
 
 
-def _judge_one(mutant: Mutant, limit: float) -> Result:
-    began = time.monotonic()
-    status: int | None = 0
-    for tests in stages_of(mutant.module):
-        if status == 0:
-            status = run_tests(tests, mutant, limit)
-    if status == STALE:
-        raise RuntimeError(f"{mutant.module} was edited while its mutants ran; start again")
-    outcome: Outcome
-    if status is None:
-        outcome = "timeout"
-    elif status == 0:
-        outcome = "survived"
-    elif status in {_KILLED, _COLLECTION_FAILED} or status < 0:
-        outcome = "killed"
-    else:
-        raise RuntimeError(f"pytest ends with status {status} on {mutant}")
-    seconds = round(time.monotonic() - began, 2)
+def _messages(suite: Sequence[str], mutants: Sequence[Mutant], workers: int) -> Iterator[Any]:
+    """What :func:`tests.mutation.warm.serve` sends; this process itself imports nothing that mutants are of."""
+    receiver, sender = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=warm.serve, args=(suite, mutants, workers, sender))
+    process.start()
+    sender.close()
+    try:
+        while True:
+            yield receiver.recv()
+    except EOFError:
+        process.join()
+    if process.exitcode != 0:
+        raise RuntimeError(f"the process that runs {' '.join(suite)} ended with status {process.exitcode}")
+
+
+def _result(mutant: Mutant, verdict: Verdict) -> Result:
     found = asdict(mutant)
     kept = {name: found[name] for name in ("module", "line", "operator", "before", "after")}
-    return Result(key=mutant.key, outcome=outcome, seconds=seconds, **kept)
+    outcome: Any = verdict.outcome
+    return Result(key=mutant.key, outcome=outcome, test=verdict.test, seconds=verdict.seconds, **kept)
