@@ -8,7 +8,8 @@
     ├── StatisticsError        a number outside its domain, NaN and infinity included
     ├── PreregistrationError   a registration that is malformed or differs from what was registered
     ├── ReportError            a report document that cannot be read or rendered
-    └── CorpusError            a file of texts, such as an attack set, that is not what it must be
+    ├── CorpusError            a file of texts, such as an attack set, that is not what it must be
+    └── EvalLogError           somebody else's evaluation log that cannot be read
 
 Every message names the offending value and what to do about it. "There is no estimate" is not an error: it is
 :class:`evals.statistics.Undefined`.
@@ -49,3 +50,7 @@ class ReportError(EvalError):
 
 class CorpusError(EvalError):
     """A file of texts that cannot be read, or holds too little to measure anything by."""
+
+
+class EvalLogError(EvalError):
+    """Somebody else's evaluation log that cannot be read, or is none."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ledger_core.connectors.inspect_times import Times, times_of
@@ -36,31 +36,56 @@ _MAX_ENTRY = 1 << 30
 """Bytes of one unpacked zip entry: more is a bomb or nothing that fits in memory."""
 
 
+@dataclass(frozen=True, slots=True)
+class Log:
+    """An opened log."""
+
+    header: Mapping[str, object]
+    """Everything but the samples."""
+    total: int
+    """Samples in it."""
+    samples: Iterator[tuple[str, object] | Reject]
+    """(place, JSON value) of each sample; a zip's entry that cannot be unpacked or is no JSON is a reject."""
+
+
+def open_log(path: Path) -> Log:
+    """The log at ``path``, whatever its samples are.
+
+    Raises:
+        ConnectorError: a file that is missing, empty, cut off, or no Inspect log.
+    """
+    data = load(path)
+    return _open_zip(path, data) if data.startswith(_ZIP) else _open_document(path, data)
+
+
 def read_inspect(path: Path) -> Reading:
     """The samples of ``path``; one that cannot be read is rejected with its id.
 
     Raises:
         ConnectorError: a file that is missing, empty, cut off, no Inspect log, or without samples.
     """
-    data = load(path)
-    return _read_zip(path, data) if data.startswith(_ZIP) else _read_document(path, data)
+    log = open_log(path)
+    if not log.total:
+        raise _without_samples(path, log.header)
+    model = optional_text(mapping(log.header["eval"], "`eval`").get("model"))
+    return Reading(
+        log.total, (item if isinstance(item, Reject) else _sample(item[1], item[0], model) for item in log.samples)
+    )
 
 
-def _read_document(path: Path, data: bytes) -> Reading:
+def _open_document(path: Path, data: bytes) -> Log:
     value = load_json(path, data)
     try:
         log = mapping(value, "the document")
-        header = mapping(log.get("eval"), "`eval`")
+        mapping(log.get("eval"), "`eval`")
         samples = sequence(log.get("samples") or [], "`samples`")
     except RecordError as error:
         raise ConnectorError(f"{path}: is no Inspect log: {error}; name the file's own format") from error
-    if not samples:
-        raise _without_samples(path, log)
-    model = optional_text(header.get("model"))
-    return Reading(len(samples), (_sample(sample, f"sample {i}", model) for i, sample in enumerate(samples)))
+    header = {name: part for name, part in log.items() if name != "samples"}
+    return Log(header, len(samples), ((f"sample {i}", sample) for i, sample in enumerate(samples)))
 
 
-def _read_zip(path: Path, data: bytes) -> Reading:
+def _open_zip(path: Path, data: bytes) -> Log:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
@@ -71,13 +96,11 @@ def _read_zip(path: Path, data: bytes) -> Reading:
         raise ConnectorError(f"{path}: is a zip without {' or '.join(_HEADERS)}, so no Inspect log")
     try:
         log = mapping(read_json(_unpacked(archive, header)), header.filename)
-        model = optional_text(mapping(log.get("eval"), "`eval`").get("model"))
+        mapping(log.get("eval"), "`eval`")
     except RecordError as error:
         raise ConnectorError(f"{path}: {header.filename}: {error}; if it was damaged, fetch it again") from error
     samples = [entry for entry in entries if entry.filename.startswith(_SAMPLES) and not entry.is_dir()]
-    if not samples:
-        raise _without_samples(path, log)
-    return Reading(len(samples), (_entry(archive, entry, model) for entry in samples))
+    return Log(log, len(samples), (_entry(archive, entry) for entry in samples))
 
 
 def _without_samples(path: Path, log: Mapping[str, object]) -> ConnectorError:
@@ -87,12 +110,11 @@ def _without_samples(path: Path, log: Mapping[str, object]) -> ConnectorError:
     )
 
 
-def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, model: str | None) -> TranscriptRecord | Reject:
+def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[str, object] | Reject:
     try:
-        value = read_json(_unpacked(archive, entry))
+        return entry.filename, read_json(_unpacked(archive, entry))
     except RecordError as error:
         return Reject(entry.filename, str(error))
-    return _sample(value, entry.filename, model)
 
 
 def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:

@@ -14,6 +14,7 @@ from typer.exceptions import TyperException
 from pipelines.cli import (
     attribute,
     audit,
+    audit_eval,
     checkpoint,
     dev,
     evaluate,
@@ -24,6 +25,7 @@ from pipelines.cli import (
     report,
     restore,
     run,
+    scenarios,
     serve,
     sql,
     token,
@@ -82,6 +84,8 @@ app.command("restore")(restore.command)
 app.command("what-if")(what_if.command)
 app.command("why")(why.command)
 app.command("audit")(audit.command)
+app.command("audit-eval")(audit_eval.command)
+app.add_typer(scenarios.app, name="scenarios")
 app.command("quorum-attack")(quorum_attack.command)
 app.command("serve")(serve.command)
 app.add_typer(token.app, name="token")

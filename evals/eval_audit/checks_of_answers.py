@@ -1,0 +1,221 @@
+"""Checks of the answers: which are missing, failed, unread, doubled, cut off, and what that makes of the figure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from evals.eval_audit.figures import Figure
+from evals.eval_audit.findings import Finding, Names
+from evals.eval_audit.runs import EvalRun, Reported, Row
+from evals.eval_audit.standard_errors import mean_of
+from evals.statistics import Undefined
+
+BOUNDS = "low end as if every answer without a score had scored 0, high end as if 1"
+DOUBTED = "low end as if every one of these had scored 0, high end as if 1"
+_FINISHED = "success"
+
+
+def run_findings(run: EvalRun) -> Iterator[Finding]:
+    """What concerns the whole run."""
+    if run.unread:
+        yield Finding(
+            check="unread-rows",
+            weight="wrong",
+            says=f"{len(run.unread)} rows cannot be read ({run.unread[0][0]}: {run.unread[0][1]}) and are in no figure",
+            answers=Names.of(place for place, _ in run.unread),
+        )
+    if not run.rows:
+        yield Finding(check="no-samples", weight="wrong", says="the log holds no answers, so no figure can be checked")
+    elif run.reduced:
+        yield Finding(
+            check="no-samples",
+            weight="check",
+            says=f"the log holds only reduced scores of {len(run.rows)} samples: errors, limits and doubles cannot be seen",
+        )
+    if run.rows and not run.scorers:
+        yield Finding(
+            check="no-scores",
+            weight="check",
+            says=f"none of {len(run.rows)} answers has a score, and no figure is reported",
+        )
+    if run.status is not None and run.status != _FINISHED:
+        yield Finding(
+            check="stopped-early",
+            weight="check",
+            says=f"the run ended as “{run.status}”: what it holds is what happened to finish first",
+        )
+    samples = len({row.sample for row in run.rows})
+    if run.dataset is not None and samples and samples < run.dataset:
+        yield Finding(
+            check="subset",
+            weight="check",
+            says=f"{samples} of the data set's {run.dataset} samples were run: the figure is about those",
+        )
+    yield from _doubles(run)
+    again = [row for row in run.unique() if row.retries]
+    if again:
+        yield Finding(
+            check="retried",
+            weight="check",
+            says=f"{len(again)} answers were asked for again after an error, others not: where hard samples fail more often, "
+            "they had more tries",
+            answers=Names.of(f"{row.name} ({row.retries + 1} tries)" for row in again),
+        )
+
+
+def _doubles(run: EvalRun) -> Iterator[Finding]:
+    counts = Counter((row.sample, row.epoch) for row in run.rows)
+    doubled = {key: found for key, found in counts.items() if found > 1}
+    if not doubled:
+        return
+    scores: dict[tuple[str, int], set[tuple[tuple[str, str], ...]]] = {}
+    for row in run.rows:
+        written = tuple(sorted((name, score.written) for name, score in row.scores.items()))
+        scores.setdefault((row.sample, row.epoch), set()).add(written)
+    differ = sum(len(scores[key]) > 1 for key in doubled)
+    yield Finding(
+        check="duplicated",
+        weight="wrong",
+        says=f"{len(doubled)} answers are logged more than once ({sum(doubled.values()) - len(doubled)} rows too many), "
+        f"{differ} of them with different scores; every figure here counts the first of each",
+        answers=Names.of(f"{sample} epoch {epoch} × {doubled[sample, epoch]}" for sample, epoch in doubled),
+    )
+
+
+def answer_findings(run: EvalRun, scorer: str) -> Iterator[Finding]:
+    """What concerns the answers that a scorer should have scored."""
+    rows = list(run.unique())
+    reported = run.reported_of(scorer)
+    said = shown(reported)
+    failed = [row for row in rows if row.error is not None and run.value_of(row, scorer) is None]
+    if failed:
+        yield Finding(
+            check="errors-as-failures" if run.errors_score_zero else "errors-left-out",
+            weight="check" if run.errors_score_zero else "wrong",
+            scorer=scorer,
+            says=f"{len(failed)} of {len(rows)} answers failed and "
+            + ("are written as a score of 0" if run.errors_score_zero else "are not in the denominator"),
+            reported=said,
+            corrected=bounded(run, scorer),
+            formula=BOUNDS,
+            answers=Names.of(f"{row.name}: {str(row.error).splitlines()[0][:60]}" for row in failed),
+        )
+    absent = 0 if run.planned is None else run.planned - len(rows)
+    if absent > 0 and rows:
+        yield Finding(
+            check="answers-missing",
+            weight="wrong",
+            scorer=scorer,
+            says=f"{run.planned} answers are counted and {len(rows)} are in the log: {absent} cannot be checked",
+            reported=said,
+            corrected=bounded(run, scorer),
+            formula=BOUNDS,
+        )
+    yield from _unscored(run, scorer, rows, said)
+    yield from _ended(run, scorer, rows, said)
+
+
+def _unscored(run: EvalRun, scorer: str, rows: list[Row], said: str | None) -> Iterator[Finding]:
+    answered = [row for row in rows if row.error is None]
+    missing = [row for row in answered if scorer not in row.scores]
+    if missing:
+        yield Finding(
+            check="unscored-left-out",
+            weight="wrong",
+            scorer=scorer,
+            says=f"{len(missing)} of {len(answered)} answers have no score and are not in the denominator",
+            reported=said,
+            corrected=bounded(run, scorer),
+            formula=BOUNDS,
+            answers=Names.of(row.name for row in missing),
+        )
+    for state, check, what in (
+        ("not-a-number", "not-a-number", "the score is NaN or infinite"),
+        ("unreadable", "unreadable-score", "the score is no number and no grade"),
+    ):
+        found = [row for row in answered if scorer in row.scores and row.scores[scorer].state == state]
+        if found:
+            yield Finding(
+                check=check,  # type: ignore[arg-type]
+                weight="wrong",
+                scorer=scorer,
+                says=f"of {len(found)} of {len(answered)} answers {what}: they count as nothing, or as 0, without a word",
+                reported=said,
+                corrected=bounded(run, scorer),
+                formula=BOUNDS,
+                answers=Names.of(f"{row.name}: {row.scores[scorer].written}" for row in found),
+            )
+
+
+def _ended(run: EvalRun, scorer: str, rows: list[Row], said: str | None) -> Iterator[Finding]:
+    """Answers that something other than the model ended, and answers that are empty."""
+    ended = [row for row in rows if row.limit is not None and run.value_of(row, scorer) is not None]
+    if ended:
+        kinds = Counter(str(row.limit) for row in ended)
+        right = sum(run.value_of(row, scorer) or 0.0 for row in ended)
+        yield Finding(
+            check="limits-hit",
+            weight="check",
+            scorer=scorer,
+            says=f"a limit ended {len(ended)} of {len(rows)} answers "
+            f"({', '.join(f'{kind}: {found}' for kind, found in sorted(kinds.items()))}); they scored {right:g} in all",
+            reported=said,
+            corrected=bounded(run, scorer, ended),
+            formula=DOUBTED,
+            answers=Names.of(f"{row.name}: {row.limit}" for row in ended),
+        )
+    silent = [row for row in rows if row.empty and run.value_of(row, scorer) is not None]
+    if silent:
+        right = sum(run.value_of(row, scorer) or 0.0 for row in silent)
+        yield Finding(
+            check="empty-answers",
+            weight="check",
+            scorer=scorer,
+            says=f"{len(silent)} of {len(rows)} answers are empty; they scored {right:g} in all. Nothing tells a model that "
+            "had nothing to say from a server that sent nothing",
+            reported=said,
+            corrected=bounded(run, scorer, silent),
+            formula=DOUBTED,
+            answers=Names.of(row.name for row in silent),
+        )
+
+
+def bounded(run: EvalRun, scorer: str, doubted: Iterable[Row] = ()) -> Figure | None:
+    """Where the figure may lie if every answer without a number, and every ``doubted`` one, had scored anything from 0 to 1.
+
+    The interval reaches from the low end of the worst case to the high end of the best one. None for scores outside 0…1.
+    """
+    doubtful = {(row.sample, row.epoch) for row in doubted}
+    known: dict[str, list[float]] = {}
+    unknown: list[str] = []
+    rows = list(run.unique())
+    for row in rows:
+        value = run.value_of(row, scorer)
+        if value is None or (row.sample, row.epoch) in doubtful:
+            unknown.append(row.sample)
+        else:
+            known.setdefault(row.sample, []).append(value)
+    if any(not 0.0 <= value <= 1.0 for values in known.values() for value in values):
+        return None
+    unknown += [f"absent {place}" for place in range((run.planned or 0) - len(rows))]
+    worst, best = (mean_of(_with(known, unknown, value)) for value in (0.0, 1.0))
+    if isinstance(worst, Undefined) or isinstance(best, Undefined):
+        return None
+    method = worst.method if worst.method == best.method else f"{worst.method}; {best.method}"
+    return Figure(low=worst.low, high=best.high, method=method, n=worst.n)
+
+
+def _with(known: dict[str, list[float]], names: list[str], value: float) -> dict[str, list[float]]:
+    filled = {sample: list(values) for sample, values in known.items()}
+    for name in names:
+        filled.setdefault(name, []).append(value)
+    return filled
+
+
+def shown(reported: Reported | None) -> str | None:
+    """A reported figure as the log has it."""
+    if reported is None:
+        return None
+    value = "no number" if reported.value is None else f"{reported.value:.3f}"
+    return f"{reported.metric} {value}" + ("" if reported.stderr is None else f" ± {reported.stderr:.3f}")
