@@ -6,14 +6,17 @@ dtype and batch plan. Its score table is the only marker that it is done.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -94,11 +97,11 @@ class BlockCache:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def path(self, block: Block) -> Path:
         """Where the table of ``block`` is, or would be."""
-        return self._folder / block.digest[:2] / f"{block.digest}.npy"
+        return self.folder / block.digest[:2] / f"{block.digest}.npy"
 
     def get(self, block: Block) -> Table | None:
         """The ``float64[mask, column]`` table of ``block``, or ``None`` when there is no whole one."""
@@ -113,6 +116,47 @@ class BlockCache:
             return None
         table: Table = np.load(io.BytesIO(body), allow_pickle=False)
         return table if _belongs(table, block) else None
+
+    def once(self, block: Block, columns: int, compute: Callable[[], Table]) -> Table:
+        """The ``float64[mask, column]`` table of ``block``: the stored one, or what ``compute`` gives, then stored.
+
+        Whoever asks for the same block meanwhile, in any thread or process that uses this folder, waits and finds it there.
+        The lock is the operating system's: it ends with the process that holds it, however that ends, and the next in line
+        computes the block. A stored table of another width than ``columns`` is computed again.
+
+        Raises:
+            BlockError: as :meth:`put`.
+        """
+        found = self.whole(block, columns)
+        if found is not None:
+            return found
+        with self._held(block):
+            found = self.whole(block, columns)
+            if found is None:
+                found = compute()
+                self.put(block, found)
+        return found
+
+    def whole(self, block: Block, columns: int) -> Table | None:
+        """The stored ``float64[mask, column]`` table of ``block`` if it has so many columns."""
+        table = self.get(block)
+        return table if table is not None and table.shape[1] == columns else None
+
+    @contextmanager
+    def _held(self, block: Block) -> Iterator[None]:
+        """Hold the lock of ``block``; its file is there only as long as somebody holds it."""
+        path = self.path(block).with_name(f".{block.digest}.lock")
+        try:
+            handle = _locked(path)
+        except OSError as error:
+            raise BlockError(
+                f"cannot lock {str(path)!r}: {error.strerror or error}; choose another home with --home"
+            ) from error
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+            os.close(handle)
 
     def put(self, block: Block, table: Table) -> None:
         """Store the table durably; it appears whole, by one rename, or not at all.
@@ -134,9 +178,37 @@ class BlockCache:
             write_whole(self.path(block), body + hashlib.sha256(body).digest())
         except OSError as error:
             raise BlockError(
-                f"cannot write scores to {str(self._folder)!r}: {error.strerror or error}; "
+                f"cannot write scores to {str(self.folder)!r}: {error.strerror or error}; "
                 "free some space there or choose another home with --home"
             ) from error
+
+
+@runtime_checkable
+class ManyBlocks(Protocol):
+    """What a scorer offers that computes blocks elsewhere, several at a time (``attribution/executors``)."""
+
+    def score_all(
+        self, layout: TokenLayout, blocks: Sequence[Block], cache: BlockCache | None, progress: Progress | None
+    ) -> list[Table]:
+        """Tables of ``blocks``, in order; only what ``cache`` does not hold is computed."""
+        ...
+
+
+def run_block(scorer: Scorer, layout: TokenLayout, block: Block, cache: BlockCache | None) -> Table:
+    """The table ``float64[mask, column]`` of one block, computed at most once by all who use ``cache``.
+
+    Raises:
+        BlockError: a block made for another layout or scorer.
+    """
+    made_for = (block.layout_digest, block.scorer_id, block.dtype, block.plan)
+    if made_for != (layout.digest, scorer.id, scorer.dtype, scorer.plan):
+        raise BlockError(
+            f"block {block.digest[:12]} was made for layout {block.layout_digest[:12]} and scorer "
+            f"{block.scorer_id[:12]}, not for {layout.digest[:12]} and {scorer.id[:12]}; make it anew"
+        )
+    if cache is None:
+        return scorer.score(layout, block)
+    return cache.once(block, layout.columns, lambda: scorer.score(layout, block))
 
 
 def score_blocks(
@@ -151,24 +223,29 @@ def score_blocks(
     Raises:
         BlockError: a block made for another layout or scorer.
     """
-    for block in blocks:
-        made_for = (block.layout_digest, block.scorer_id, block.dtype, block.plan)
-        if made_for != (layout.digest, scorer.id, scorer.dtype, scorer.plan):
-            raise BlockError(
-                f"block {block.digest[:12]} was made for layout {block.layout_digest[:12]} and scorer "
-                f"{block.scorer_id[:12]}, not for {layout.digest[:12]} and {scorer.id[:12]}; make it anew"
-            )
+    if isinstance(scorer, ManyBlocks):
+        return scorer.score_all(layout, blocks, cache, progress)
     tables = []
     for done, block in enumerate(blocks, start=1):
-        table = cache.get(block) if cache is not None else None
-        if table is None or table.shape[1] != layout.columns:
-            table = scorer.score(layout, block)
-            if cache is not None:
-                cache.put(block, table)
-        tables.append(table)
+        tables.append(run_block(scorer, layout, block, cache))
         if progress is not None:
             progress(done, len(blocks))
     return tables
+
+
+def _locked(path: Path) -> int:
+    """An open file at ``path`` that this call alone has locked; waits for whoever holds it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if os.fstat(handle).st_nlink:
+                return handle
+        except OSError:
+            os.close(handle)
+            raise
+        os.close(handle)  # whoever held it took the file away: the next holder locks another one
 
 
 def _belongs(table: Table, block: Block) -> bool:

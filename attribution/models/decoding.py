@@ -23,10 +23,10 @@ def constrained(model: Any, prompt_ids: Sequence[int], response_ids: Sequence[in
     """Teacher-force ``response_ids`` after ``prompt_ids`` in one pass; both are non-empty."""
     import torch
 
-    ids = torch.tensor([[*prompt_ids, *response_ids[:-1]]])
+    ids = torch.tensor([[*prompt_ids, *response_ids[:-1]]], device=model.device)
     with torch.inference_mode():
         logits = model(ids, use_cache=False, logits_to_keep=len(response_ids)).logits[0].double()
-    response = torch.tensor(list(response_ids))
+    response = torch.tensor(list(response_ids), device=model.device)
     chosen = logits.gather(1, response[:, None])[:, 0] - logits.logsumexp(dim=1)
     greedy = logits.argmax(dim=1)
     differing = (greedy != response).nonzero()
@@ -53,8 +53,8 @@ def generate_many(
     if not prompts or max_new_tokens <= 0:
         return [answer.ids for answer in answers]
     longest = max(len(prompt) for prompt in prompts)
-    padded = torch.tensor([[0] * (longest - len(prompt)) + list(prompt) for prompt in prompts])
-    mask = torch.tensor([[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts])
+    padded = torch.tensor([[0] * (longest - len(prompt)) + list(prompt) for prompt in prompts], device=model.device)
+    mask = torch.tensor([[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts], device=model.device)
     positions = (mask.cumsum(1) - 1).clamp(min=0)
     live = list(range(len(prompts)))
     with torch.inference_mode():
@@ -74,7 +74,7 @@ def generate_many(
             if not going:
                 break
             if len(going) < len(live):
-                kept = torch.tensor(going)
+                kept = torch.tensor(going, device=model.device)
                 cache.reorder_cache(kept)
                 chosen, mask, positions = chosen[kept], mask[kept], positions[kept]
                 live = [live[row] for row in going]

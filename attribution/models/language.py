@@ -9,7 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from attribution.errors import ContextWindowError, LayoutError, ModelNotFoundError, UnsupportedModelError
+from attribution.errors import (
+    ContextWindowError,
+    DeviceMissingError,
+    LayoutError,
+    ModelNotFoundError,
+    UnsupportedModelError,
+)
 from attribution.models.conversion import converted_folder, quantisation_of
 from attribution.models.decoding import Constrained, constrained, generate_many
 from attribution.models.files import PACKAGED_MODELS, ModelFiles, local_files, packaged_file, sha256_file
@@ -17,6 +23,9 @@ from attribution.models.runtime import offline_transformers
 from attribution.models.tokenizer import ExactTokenizer
 
 Dtype = Literal["float32", "bfloat16"]
+DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16")
+Device = Literal["cpu", "cuda"]
+DEVICES: tuple[Device, ...] = ("cpu", "cuda")
 
 
 @dataclass(frozen=True)
@@ -85,19 +94,25 @@ def _from_gguf(name: str, gguf: Path, cache: Path) -> ModelFiles:
     )
 
 
-def load_language_model(files: ModelFiles, *, threads: int, dtype: Dtype = "float32") -> LanguageModel:
-    """Load a resolved model for inference on the CPU.
+def load_language_model(
+    files: ModelFiles, *, threads: int, dtype: Dtype = "float32", device: Device = "cpu"
+) -> LanguageModel:
+    """Load a resolved model for inference.
 
     Args:
         files: what :func:`resolve_model` returned.
         threads: torch threads of this *process*; one wherever several processes run torch.
         dtype: ``float32`` is the reference; ``bfloat16`` is faster and coarser, and part of every scorer's identity.
+        device: ``cuda`` moves weights and passes to the first GPU; it gives other bits, so it is part of a scorer's
+            identity too.
 
     Raises:
         UnsupportedModelError: transformers cannot load the files as a causal language model.
+        DeviceMissingError: no GPU that this torch can use.
     """
     import torch
 
+    _require_device(device)
     torch.set_num_threads(threads)
     with offline_transformers() as transformers:
         try:
@@ -110,18 +125,35 @@ def load_language_model(files: ModelFiles, *, threads: int, dtype: Dtype = "floa
             ) from error
     model.eval()
     model.requires_grad_(requires_grad=False)
-    return LanguageModel(files, ExactTokenizer(files.path / "tokenizer.json"), model, dtype)
+    if device != "cpu":
+        model.to(device)
+    return LanguageModel(files, ExactTokenizer(files.path / "tokenizer.json"), model, dtype, device)
+
+
+def _require_device(device: Device) -> None:
+    import torch
+
+    if device not in DEVICES:
+        raise DeviceMissingError(f"device {device!r} is unknown; choose one of {', '.join(DEVICES)}")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise DeviceMissingError(
+            f"device 'cuda' was asked for, and torch {torch.__version__} sees no GPU here; use 'cpu', or install the "
+            "CUDA build of torch on a machine with a GPU"
+        )
 
 
 class LanguageModel:
     """A loaded model with its exact tokenizer. Made by :func:`load_language_model`."""
 
-    def __init__(self, files: ModelFiles, tokenizer: ExactTokenizer, model: Any, dtype: Dtype) -> None:
+    def __init__(
+        self, files: ModelFiles, tokenizer: ExactTokenizer, model: Any, dtype: Dtype, device: Device = "cpu"
+    ) -> None:
         self.files = files
         self.tokenizer = tokenizer
         self.model = model
         """The transformers module, for scorers that drive it directly."""
         self.dtype: Dtype = dtype
+        self.device: Device = device
         self.tokenize = tokenizer.tokenize
         self.detokenize = tokenizer.detokenize
         self.token_bytes = tokenizer.token_bytes
@@ -141,7 +173,7 @@ class LanguageModel:
         """Wall seconds of one forward pass over ``tokens`` tokens on this machine now, after a pass to warm up."""
         import torch
 
-        probe = torch.zeros((1, tokens), dtype=torch.long)
+        probe = torch.zeros((1, tokens), dtype=torch.long, device=self.device)
         with torch.inference_mode():
             self.model(probe, use_cache=False, logits_to_keep=1)
             began = time.perf_counter()

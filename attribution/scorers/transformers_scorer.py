@@ -53,7 +53,7 @@ class TransformersScorer:
 
     @property
     def id(self) -> DigestHex:
-        """Identity over weights, tokenizer, dtype and batch plan."""
+        """Identity over weights, tokenizer, dtype, batch plan and device."""
         files = self._language.files
         parts = ("transformers-scorer-v1", files.weights_digest, files.tokenizer_digest, self.dtype, self.plan)
         return framed_hex(Prefix.CONFIG, [part.encode() for part in parts])
@@ -65,8 +65,9 @@ class TransformersScorer:
 
     @property
     def plan(self) -> str:
-        """Depth-first prefix tree in chunks of so many tokens."""
-        return f"prefix-tree-v1/{self._chunk_tokens}"
+        """Depth-first prefix tree in chunks of so many tokens, and the device where it is not the CPU."""
+        device = self._language.device
+        return f"prefix-tree-v1/{self._chunk_tokens}" + ("" if device == "cpu" else f"/{device}")
 
     def tokens(self, layout: TokenLayout, block: Block) -> int:
         """Tokens the model would read for ``block``: what a dry run prints."""
@@ -125,7 +126,10 @@ class _Path:
             parent = int(tree.parents[parent])
         kept = np.array(ancestors[::-1], dtype=np.int64)
         places = torch.from_numpy(np.searchsorted(self.nodes, kept))
-        self.layers = [(keys.index_select(2, places), values.index_select(2, places)) for keys, values in self.layers]
+        self.layers = [
+            (keys.index_select(2, places.to(keys.device)), values.index_select(2, places.to(values.device)))
+            for keys, values in self.layers
+        ]
         self.nodes = kept
 
     def cache(self) -> Any:
@@ -144,16 +148,20 @@ def _read(model: Any, tree: PrefixTree, chunk: Nodes, path: _Path, asked: Nodes)
     """Run ``chunk`` after ``path`` and extend the path; returns the logits ``[asked, vocabulary]``."""
     import torch
 
-    visible = torch.from_numpy(_visibility(tree, path.nodes, chunk))
-    mask = torch.zeros(visible.shape, dtype=model.dtype).masked_fill_(~visible, torch.finfo(model.dtype).min)
+    def placed(array: npt.NDArray[Any]) -> Any:
+        return torch.from_numpy(array).to(model.device)
+
+    visible = placed(_visibility(tree, path.nodes, chunk))
+    mask = torch.zeros(visible.shape, dtype=model.dtype, device=model.device)
+    mask.masked_fill_(~visible, torch.finfo(model.dtype).min)
     cache = path.cache()
     logits = model(
-        input_ids=torch.from_numpy(tree.tokens[chunk])[None],
-        position_ids=torch.from_numpy(tree.depths[chunk])[None],
+        input_ids=placed(tree.tokens[chunk])[None],
+        position_ids=placed(tree.depths[chunk])[None],
         attention_mask=mask[None, None],
         cache=cache,
         use_cache=True,
-        logits_to_keep=torch.from_numpy(np.searchsorted(chunk, asked)),
+        logits_to_keep=placed(np.searchsorted(chunk, asked)),
     ).logits[0]
     path.extended(chunk, cache)
     return logits
@@ -179,9 +187,9 @@ def _log_softmax_at(logits: Any, rows: npt.NDArray[np.intp], tokens: Nodes) -> n
     import torch
 
     normaliser = torch.cat([part.double().logsumexp(dim=1) for part in logits.split(_LOGIT_ROWS)])
-    where = torch.from_numpy(rows)
-    chosen = logits[where, torch.from_numpy(tokens)].double() - normaliser[where]
-    result: npt.NDArray[np.float64] = chosen.numpy()
+    where = torch.from_numpy(rows).to(logits.device)
+    chosen = logits[where, torch.from_numpy(tokens).to(logits.device)].double() - normaliser[where]
+    result: npt.NDArray[np.float64] = chosen.cpu().numpy()
     return result
 
 
@@ -197,8 +205,9 @@ def _require_exact_branches(language: LanguageModel) -> None:
     found = node_log_probabilities(language.model, tree, chunk_tokens=4)[tree.columns]
     for row, prefix in enumerate([trunk + left, trunk]):
         with torch.inference_mode():
-            logits = language.model(torch.tensor([[*prefix, *right]]), use_cache=False).logits[0].double()
-        expected = logits.log_softmax(1)[range(len(prefix) - 1, len(prefix) + 2), right].numpy()
+            plain = torch.tensor([[*prefix, *right]], device=language.device)
+            logits = language.model(plain, use_cache=False).logits[0].double()
+        expected = logits.log_softmax(1)[range(len(prefix) - 1, len(prefix) + 2), right].cpu().numpy()
         difference = float(np.abs(found[row] - expected).max())
         if not difference <= _TOLERANCE[language.dtype]:
             raise UnsupportedModelError(
