@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, get_args
 
-from ledger_core.belief.index import LedgerIndex, chain_heads, grouped
+from ledger_core.belief.index import IndexView, chain_heads, grouped
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements.sealing import AuditOutcome, ReplayAudited, SealMinted
 from ledger_core.kernel.types import EventId
@@ -33,7 +33,7 @@ class AuditResult:
     suspended: frozenset[EventId]
 
 
-def audit_results(index: LedgerIndex, policy: Policy) -> AuditResult:
+def audit_results(index: IndexView, policy: Policy) -> AuditResult:
     """The worst head of every seal's audit chain, turned into suspension or verification."""
     verified: set[EventId] = set()
     suspended: set[EventId] = set()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ledger_core.belief.index import Claim, LedgerIndex, grouped
+from ledger_core.belief.index import Claim, IndexView, LedgerIndex, grouped
 from ledger_core.belief.state import Hyperedge
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements.generation import GenerationRecorded
@@ -30,7 +30,7 @@ class Dependence:
     """Whether a measurement in force found that the context does not support the claim at all."""
 
 
-def is_grounded_in_record(claim: Claim, index: LedgerIndex) -> bool:
+def is_grounded_in_record(claim: Claim, index: IndexView) -> bool:
     """Whether a generation recorded at our own boundary says the claim; without one it is a conjecture."""
     generation = _generation_of(claim, index)
     return generation is not None and generation.body.attestation == "boundary"
@@ -77,9 +77,17 @@ def dependences(index: LedgerIndex, policy: Policy, *, measured: bool) -> dict[E
     return found
 
 
-def dependence_of(claim: Claim, measurements: Iterable[EventId], index: LedgerIndex, policy: Policy) -> Dependence:
+def dependence_of(claim: Claim, measurements: Iterable[EventId], index: IndexView, policy: Policy) -> Dependence:
     """The dependence of one claim, ``measurements`` being the live ones about it."""
     return _dependence(claim, _presumed(claim, index, policy, {}), measurements, index, policy)
+
+
+def unmeasured(
+    parents: Iterable[tuple[EventId, int]], context: Iterable[EventId], policy: Policy
+) -> tuple[Hyperedge, ...]:
+    """What a claim that nobody measured rests on: its declared ``parents`` and the ``context`` of its generation."""
+    stated = _stated(dict.fromkeys(context, policy.undeclared_context_ppm), parents)
+    return _hyperedges(((entry,), ppm) for entry, ppm in stated.items())
 
 
 def measurements_in_force(claim: EventId, index: LedgerIndex) -> tuple[tuple[EdgesMeasured, bool], ...]:
@@ -92,7 +100,7 @@ def measurements_in_force(claim: EventId, index: LedgerIndex) -> tuple[tuple[Edg
 
 
 def _presumed(
-    claim: Claim, index: LedgerIndex, policy: Policy, contexts: dict[EventId, dict[EventId, int]]
+    claim: Claim, index: IndexView, policy: Policy, contexts: dict[EventId, dict[EventId, int]]
 ) -> Mapping[EventId, int]:
     """Presumed weights of the claim's context, computed once per generation and shared."""
     generation = _generation_of(claim, index)
@@ -107,16 +115,13 @@ def _presumed(
 
 
 def _dependence(
-    claim: Claim, presumed: Mapping[EventId, int], keys: Iterable[EventId], index: LedgerIndex, policy: Policy
+    claim: Claim, presumed: Mapping[EventId, int], keys: Iterable[EventId], index: IndexView, policy: Policy
 ) -> Dependence:
     """Declared and presumed weights, then what each measurement in force makes of them; rivals combine by the larger.
 
     Attenuation takes the maximum over hyperedges, so the union of what each rival leaves is exactly that.
     """
-    stated = dict(presumed)
-    for parent in claim.body.parents:
-        entry = EventId(parent.entry)
-        stated[entry] = max(stated.get(entry, 0), parent.ppm)
+    stated = _stated(presumed, ((EventId(parent.entry), parent.ppm) for parent in claim.body.parents))
     in_force = _in_force(claim, keys, index)
     if not in_force:
         return Dependence(_hyperedges((((entry,), ppm) for entry, ppm in stated.items())), ungrounded=False)
@@ -125,6 +130,14 @@ def _dependence(
         weighed.extend(_reweighed(stated, measurement, policy, lowers=lowers))
     ungrounded = any(measurement.body.claim_result == "ungrounded" for measurement, _ in in_force)
     return Dependence(_hyperedges(weighed), ungrounded)
+
+
+def _stated(presumed: Mapping[EventId, int], declared: Iterable[tuple[EventId, int]]) -> dict[EventId, int]:
+    """Presumed and declared weights; the larger counts."""
+    stated = dict(presumed)
+    for entry, ppm in declared:
+        stated[entry] = max(stated.get(entry, 0), ppm)
+    return stated
 
 
 def _reweighed(
@@ -155,7 +168,7 @@ def _upper_weight(found: MeasuredEntry, stated: int, policy: Policy) -> int:
     return found.ppm if found.ppm is not None else stated
 
 
-def _in_force(claim: Claim, keys: Iterable[EventId], index: LedgerIndex) -> list[tuple[EdgesMeasured, bool]]:
+def _in_force(claim: Claim, keys: Iterable[EventId], index: IndexView) -> list[tuple[EdgesMeasured, bool]]:
     """Admitted measurements of ``claim`` that no successor of at least their own power replaces, with that power.
 
     A successor that may only add cannot take the place of one that may lower: it would withdraw what that one raised.
@@ -183,7 +196,7 @@ def _power(measurement: EdgesMeasured, claim: Claim, generation: GenerationRecor
     return _MAY_LOWER if may_lower(measurement, generation) else _MAY_ADD
 
 
-def _generation_of(claim: Claim, index: LedgerIndex) -> GenerationRecorded | None:
+def _generation_of(claim: Claim, index: IndexView) -> GenerationRecorded | None:
     generation = claim.body.generation
     return None if generation is None else index.generations.get(EventId(generation))
 

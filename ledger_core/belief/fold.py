@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ledger_core.belief.attenuation import attenuations, canonical_order
 from ledger_core.belief.audits import AuditResult, audit_results
 from ledger_core.belief.edges import Dependence, dependences, is_grounded_in_record
-from ledger_core.belief.index import Entry, LedgerIndex, index_statements
+from ledger_core.belief.index import Entry, LedgerIndex, SealedOrigin, index_statements
 from ledger_core.belief.policies import check_policy
 from ledger_core.belief.quorum import retractions, testimony_of
 from ledger_core.belief.reputation import ReputationKey, in_good_standing, reputation_key, reputations, sealed_base
-from ledger_core.belief.state import SEALED_TIERS, BeliefState, EntryState, FoldOptions, Hyperedge, Retraction, Tier
+from ledger_core.belief.state import BeliefState, EntryState, FoldOptions, Hyperedge, Retraction, Tier
 from ledger_core.kernel.errors import BeliefError
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import Statement
-from ledger_core.kernel.statements.entries import EntryDerived, EntryGiven
-from ledger_core.kernel.statements.sealing import EntryObserved
+from ledger_core.kernel.statements.entries import EntryDerived
 from ledger_core.kernel.types import PPM, EventId, U
 
 PLAIN = FoldOptions()
@@ -47,25 +47,43 @@ def fold(statements: Iterable[Statement], policy: Policy, options: FoldOptions =
     order = canonical_order(index, replaced)
     suspended = {key for key, origin in index.origins.items() if origin.seal in audits.suspended}
     attenuation = attenuations(order, hyperedges, retracted.keys() | suspended, policy.retracted_ppm)
-    judge = Judge(index, policy, audits, retracted, reputation, standing, found)
+    judge = Judge(policy, audits, retracted, reputation, standing)
     entries = {
-        key: judge.entry_state(key, place, attenuation[key], hyperedges.get(key, ())) for place, key in enumerate(order)
+        key: judge.entry_state(key, facts_of(key, index, found), place, attenuation[key], hyperedges.get(key, ()))
+        for place, key in enumerate(order)
     }
     return BeliefState(entries=entries, retractions=retracted, reputation=reputation)
+
+
+class EntryFacts(NamedTuple):
+    """What stratum 5 reads of an entry itself."""
+
+    kind: str
+    origin: SealedOrigin | None
+    """Of an observation whose seal is there."""
+    derived: bool
+    """Whether a claim asked to be `derived`, and its record and every measurement in force support that."""
+
+
+def facts_of(key: EventId, index: LedgerIndex, dependences: Mapping[EventId, Dependence]) -> EntryFacts:
+    """The facts of an entry of ``index``."""
+    entry: Entry = index.entries[key]
+    derived = (
+        isinstance(entry, EntryDerived) and is_grounded_in_record(entry, index) and not dependences[key].ungrounded
+    )
+    return EntryFacts(entry.kind, index.origins.get(key), derived)
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Stratum 5 for one entry: its tier, its belief and whether it is invalidated."""
 
-    index: LedgerIndex
     policy: Policy
     audits: AuditResult
     retracted: Mapping[EventId, Retraction]
     reputation: Mapping[ReputationKey, tuple[int, int]]
     standing: frozenset[ReputationKey] | None
     """Origins of good standing, None where the policy does not ask for it."""
-    dependences: Mapping[EventId, Dependence]
     counted: frozenset[EventId] = field(init=False)
     """Members of some passing quorum."""
 
@@ -73,14 +91,16 @@ class Judge:
         counted = frozenset(member for retraction in self.retracted.values() for member in retraction.members)
         object.__setattr__(self, "counted", counted)
 
-    def entry_state(self, key: EventId, place: int, left: int, hyperedges: tuple[Hyperedge, ...]) -> EntryState:
+    def entry_state(
+        self, key: EventId, facts: EntryFacts, place: int, left: int, hyperedges: tuple[Hyperedge, ...]
+    ) -> EntryState:
         """The state of ``key``, which stands at ``place`` in the canonical order and has ``left`` parts of U left."""
-        tier = self.tier(key)
-        base = self.base(key, tier)
-        origin = self.index.origins.get(key)
-        retracted, suspended = key in self.retracted, self.is_suspended(key)
+        origin = facts.origin
+        tier = self.tier(facts)
+        base = self.base(origin, tier)
+        retracted, suspended = key in self.retracted, self.is_suspended(origin)
         return EntryState(
-            kind=self.index.entries[key].kind,
+            kind=facts.kind,
             tier=tier,
             base=base,
             attenuation=left,
@@ -88,7 +108,7 @@ class Judge:
             retracted=retracted,
             suspended=suspended,
             invalidated=retracted or suspended or left <= self.policy.invalidation_threshold,
-            corroborated=key in self.counted and self.may_display(key),
+            corroborated=key in self.counted and self.may_display(origin),
             external=origin is not None and origin.external,
             cluster=None if origin is None else origin.cluster,
             family=None if origin is None else origin.family,
@@ -96,39 +116,35 @@ class Judge:
             hyperedges=hyperedges,
         )
 
-    def is_suspended(self, key: EventId) -> bool:
-        """Whether a replay audit of the entry's seal took it out of service."""
-        origin = self.index.origins.get(key)
+    def is_suspended(self, origin: SealedOrigin | None) -> bool:
+        """Whether a replay audit of the seal took what was observed from it out of service."""
         return origin is not None and origin.seal in self.audits.suspended
 
-    def tier(self, key: EventId) -> Tier:
+    def tier(self, facts: EntryFacts) -> Tier:
         """From seal, audit, recorded generation and measurement; never from content or from what was asked alone."""
-        entry: Entry = self.index.entries[key]
-        if isinstance(entry, EntryGiven):
+        if facts.kind == "entry.given":
             return "given"
-        if isinstance(entry, EntryObserved):
-            origin = self.index.origins.get(key)
-            if origin is None:
+        if facts.kind == "entry.observed":
+            if facts.origin is None:
                 return "conjecture"
-            return "sealed_verified" if origin.seal in self.audits.verified else "sealed_unverified"
-        grounded = is_grounded_in_record(entry, self.index) and not self.dependences[key].ungrounded
-        return "derived" if isinstance(entry, EntryDerived) and grounded else "conjecture"
+            return "sealed_verified" if facts.origin.seal in self.audits.verified else "sealed_unverified"
+        return "derived" if facts.derived else "conjecture"
 
-    def base(self, key: EventId, tier: Tier) -> int | None:
+    def base(self, origin: SealedOrigin | None, tier: Tier) -> int | None:
         """Belief before attenuation, in parts of U; None for `given`."""
         if tier == "given":
             return None
         base_ppm: int = getattr(self.policy.base_ppm, tier)
-        if tier not in SEALED_TIERS:
+        if origin is None:
             return U * base_ppm // PPM
-        at = reputation_key(self.index.origins[key])
+        at = reputation_key(origin)
         successes, failures = self.reputation.get(at, (0, 0))
         credited = successes if self.standing is None or at in self.standing else 0
         return sealed_base(base_ppm, credited, failures, self.policy)
 
-    def may_display(self, key: EventId) -> bool:
-        """Whether corroboration of ``key`` may show: everywhere, or only from origins of good standing."""
-        return self.standing is None or reputation_key(self.index.origins[key]) in self.standing
+    def may_display(self, origin: SealedOrigin | None) -> bool:
+        """Whether corroboration may show: everywhere, or only of origins of good standing."""
+        return self.standing is None or (origin is not None and reputation_key(origin) in self.standing)
 
 
 def _retracted(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ledger_core.belief.origin import cluster_of
 from ledger_core.kernel.policy import Policy
@@ -58,6 +58,50 @@ class LedgerIndex:
     """All of them: a recorded assessment is never re-judged, not even by one that supersedes it."""
     origins: dict[EventId, SealedOrigin] = field(default_factory=dict)
     """Observation -> its seal's origin."""
+
+
+class IndexView(Protocol):
+    """What the strata read of an index, wherever it lies; nothing that they return depends on more."""
+
+    @property
+    def entries(self) -> Mapping[EventId, object]:
+        """Which entries there are."""
+        ...
+
+    @property
+    def seals(self) -> Mapping[EventId, SealMinted]:
+        """Seals, as far as audits read them."""
+        ...
+
+    @property
+    def generations(self) -> Mapping[EventId, GenerationRecorded]:
+        """Generations, as far as dependences read them."""
+        ...
+
+    @property
+    def verdicts(self) -> Mapping[EventId, VerdictFiled]:
+        """Live ones."""
+        ...
+
+    @property
+    def measurements(self) -> Mapping[EventId, EdgesMeasured]:
+        """Live ones."""
+        ...
+
+    @property
+    def audits(self) -> Mapping[EventId, ReplayAudited]:
+        """Live ones."""
+        ...
+
+    @property
+    def assessments(self) -> Mapping[EventId, IndependenceAssessed]:
+        """All of them."""
+        ...
+
+    @property
+    def origins(self) -> Mapping[EventId, SealedOrigin]:
+        """Observation -> its seal's origin."""
+        ...
 
 
 def index_statements(statements: Iterable[Statement], policy: Policy) -> LedgerIndex:

@@ -79,7 +79,7 @@ class ReferenceIndex:
         elif isinstance(statement, EntryObserved):
             self._note_origin(statement)
         else:
-            for subject in map(self._shared, _judges(statement)):
+            for subject in map(self._shared, judged_by(statement)):
                 self._about[subject].append(key)
             if isinstance(statement, VerdictFiled):
                 candidate, target = map(
@@ -140,7 +140,7 @@ def _rests_on(statement: Claim | GenerationRecorded) -> set[EventId]:
     return referred
 
 
-def _judges(statement: Statement) -> tuple[EventId, ...]:
+def judged_by(statement: Statement) -> tuple[EventId, ...]:
     """What a judgement is about; empty for every other kind."""
     match statement:
         case VerdictFiled():

@@ -24,6 +24,7 @@ import publicsuffixlist
 
 from ledger_core.kernel.errors import PolicyError
 from ledger_core.kernel.policy import Policy
+from ledger_core.kernel.statements.outline import Sealed
 from ledger_core.kernel.statements.sealing import SealMintedBody
 
 ADDRESS_CLUSTER = "address"
@@ -67,16 +68,21 @@ def cluster_of(seal: SealMintedBody, policy: Policy) -> str:
     Raises:
         PolicyError: the policy was written for another public suffix list than the one installed.
     """
+    check_suffix_list(policy)
+    return seal_cluster(seal)
+
+
+def check_suffix_list(policy: Policy) -> None:
+    """Raise :class:`PolicyError` unless ``policy`` clusters origins by the suffix list that is installed."""
     installed = installed_list_digest()
     if policy.suffix_list_digest != installed:
         raise PolicyError(
             f"the policy clusters origins by suffix list {policy.suffix_list_digest}, installed is {installed}; "
             "install the publicsuffixlist release that the policy was written for"
         )
-    return seal_cluster(seal)
 
 
-def seal_cluster(seal: SealMintedBody) -> str:
+def seal_cluster(seal: SealMintedBody | Sealed) -> str:
     """:func:`cluster_of` by the installed list, whatever a policy says: for grouping, never for judging."""
     if seal.reach == "local" or (seal.origin_host is None and seal.attestation == "imported"):
         return _tool_cluster(seal.tool)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from ledger_core.belief.attenuation import depths, referred_by, remaining_of
 from ledger_core.belief.audits import AuditResult, audit_results
 from ledger_core.belief.edges import Dependence, dependence_of
-from ledger_core.belief.fold import Judge
+from ledger_core.belief.fold import Judge, facts_of
 from ledger_core.belief.index import Claim, Entry, LedgerIndex, live, origin_of
 from ledger_core.belief.policies import check_policy
 from ledger_core.belief.quorum import retractions, testimony_of
@@ -129,7 +129,8 @@ class Projection:
             known = self._states.get(key)
             if known is None:
                 hyperedges = self._dependences.get(key, _NOTHING).hyperedges
-                known = self._judge.entry_state(key, place, self._left[key], hyperedges)
+                facts = facts_of(key, self._index, self._dependences)
+                known = self._judge.entry_state(key, facts, place, self._left[key], hyperedges)
             elif known.order != place:
                 known = replace(known, order=place)
             self._states[key] = entries[key] = known
@@ -176,7 +177,7 @@ class Projection:
         retracted = retractions(index, testimony_of(index), audits, policy)
         reputation = reputations(index, retracted)
         standing = in_good_standing(index, audits, reputation) if policy.standing_required else None
-        return Judge(index, policy, audits, retracted, reputation, standing, self._dependences)
+        return Judge(policy, audits, retracted, reputation, standing)
 
     def _rejudge(self) -> set[EventId]:
         """Conclude anew; entries whose state may differ by it."""
@@ -198,7 +199,7 @@ class Projection:
         while waiting:
             _, key = heapq.heappop(waiting)
             left = remaining_of(self._dependences.get(key, _NOTHING).hyperedges, self._left)
-            if key in judge.retracted or judge.is_suspended(key):
+            if key in judge.retracted or judge.is_suspended(self._index.origins.get(key)):
                 left = self.policy.retracted_ppm * left // PPM
             before = self._left.get(key, U)
             self._left[key] = left

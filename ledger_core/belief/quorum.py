@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ledger_core.belief.audits import AuditResult
 from ledger_core.belief.independent_sets import adjacency, in_clique_of, largest
-from ledger_core.belief.index import LedgerIndex
+from ledger_core.belief.index import IndexView
 from ledger_core.belief.state import Retraction
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.types import EventId
@@ -48,7 +48,7 @@ class Testimony:
     echoes: frozenset[EventId]
 
 
-def testimony_of(index: LedgerIndex) -> Testimony:
+def testimony_of(index: IndexView) -> Testimony:
     """Collect live verdicts by target and the recorded independences.
 
     Assessments count whatever recipe made them: a pair is recorded once, and a later policy's recipe does not re-judge
@@ -79,7 +79,7 @@ def testimony_of(index: LedgerIndex) -> Testimony:
 
 
 def retractions(
-    index: LedgerIndex, testimony: Testimony, audits: AuditResult, policy: Policy
+    index: IndexView, testimony: Testimony, audits: AuditResult, policy: Policy
 ) -> dict[EventId, Retraction]:
     """Every retracted target with the members that retract it, sorted by target."""
     found: dict[EventId, Retraction] = {}
@@ -91,7 +91,7 @@ def retractions(
     return found
 
 
-def quorum_on(target: EventId, index: LedgerIndex, testimony: Testimony, audits: AuditResult, policy: Policy) -> Quorum:
+def quorum_on(target: EventId, index: IndexView, testimony: Testimony, audits: AuditResult, policy: Policy) -> Quorum:
     """Count what stands against ``target``."""
     against = _eligible(target, testimony.contradictors.get(target, ()), index, testimony, audits)
     graph = _graph(against, testimony)
@@ -108,7 +108,7 @@ def quorum_on(target: EventId, index: LedgerIndex, testimony: Testimony, audits:
     )
 
 
-def may_testify_on(target: EventId, candidate: EventId, index: LedgerIndex) -> bool:
+def may_testify_on(target: EventId, candidate: EventId, index: IndexView) -> bool:
     """Whether ``candidate`` could ever count on ``target``: boundary-sealed from outside, of another origin."""
     origin = index.origins.get(candidate)
     if origin is None or not origin.may_testify or candidate == target:
@@ -118,7 +118,7 @@ def may_testify_on(target: EventId, candidate: EventId, index: LedgerIndex) -> b
 
 
 def _eligible(
-    target: EventId, candidates: Iterable[EventId], index: LedgerIndex, testimony: Testimony, audits: AuditResult
+    target: EventId, candidates: Iterable[EventId], index: IndexView, testimony: Testimony, audits: AuditResult
 ) -> tuple[EventId, ...]:
     return tuple(
         sorted(

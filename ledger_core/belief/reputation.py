@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from ledger_core.belief.audits import AuditResult
-from ledger_core.belief.index import LedgerIndex, SealedOrigin
+from ledger_core.belief.index import IndexView, SealedOrigin
 from ledger_core.belief.state import Retraction
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.types import PPM, EventId, U
@@ -19,7 +19,7 @@ ReputationKey = tuple[str, str]
 """(origin cluster, predicate family)."""
 
 
-def reputations(index: LedgerIndex, retracted: Mapping[EventId, Retraction]) -> dict[ReputationKey, tuple[int, int]]:
+def reputations(index: IndexView, retracted: Mapping[EventId, Retraction]) -> dict[ReputationKey, tuple[int, int]]:
     """(s, f) of every origin and family that any retraction touched, sorted by key."""
     credit: dict[ReputationKey, set[str]] = defaultdict(set)
     debit: dict[ReputationKey, set[EventId]] = defaultdict(set)
@@ -35,11 +35,12 @@ def reputations(index: LedgerIndex, retracted: Mapping[EventId, Retraction]) -> 
 
 
 def in_good_standing(
-    index: LedgerIndex, audits: AuditResult, reputation: Mapping[ReputationKey, tuple[int, int]]
+    index: IndexView, audits: AuditResult, reputation: Mapping[ReputationKey, tuple[int, int]]
 ) -> frozenset[ReputationKey]:
     """Origins that were right more often than wrong, or whose seals were verified at the source."""
     earned = {key for key, (s, f) in reputation.items() if s >= 1 and s > f}
-    verified = {(o.cluster, o.family) for o in index.origins.values() if o.seal in audits.verified}
+    sealed = index.origins.values() if audits.verified else ()
+    verified = {(o.cluster, o.family) for o in sealed if o.seal in audits.verified}
     return frozenset(earned | verified)
 
 
