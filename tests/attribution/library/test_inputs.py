@@ -7,8 +7,8 @@ import pytest
 from attribution import attribute
 from attribution.errors import InputError, UnsupportedModelError
 from attribution.library.inputs import claim_ranges, messages_of_chat, messages_of_context
-from attribution.library.loading import in_memory
 from attribution.library.placing import place
+from attribution.models.in_memory import in_memory
 from attribution.scorers.transformers_scorer import TransformersScorer
 from tests.attribution.library.floors import floors, layouts_seen
 
