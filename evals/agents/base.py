@@ -17,6 +17,8 @@ class Answer:
     text: str
     ids: tuple[int, ...]
     """Generated token ids, which may run on after the text; empty where the agent does not know them."""
+    attempts: int = 1
+    """How often it was asked for until it came: a retry is visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class Fault:
 
     reason: str
     """One line, without paths or traceback, so that a record does not depend on the machine."""
+    attempts: int = 1
 
 
 class Agent(Protocol):

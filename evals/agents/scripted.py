@@ -12,7 +12,8 @@ from evals.trials import ForcedChoice
 class ScriptedAgent:
     """Answers by a function of the prompt; a test names the fault by raising."""
 
-    name = "scripted"
+    name = "scripted (a test's words, never evidence)"
+    """In every trial and everywhere an agent is named."""
 
     def __init__(self, script: Callable[[AssembledPrompt], str]) -> None:
         self._script = script

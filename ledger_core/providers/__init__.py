@@ -2,7 +2,7 @@
 
 from ledger_core.providers.openai_connection import OpenAiConnection
 from ledger_core.providers.openai_models import OpenAiEmbedder, OpenAiLlm
-from ledger_core.providers.protocols import Completion, EmbeddingProvider, LlmProvider, Message
+from ledger_core.providers.protocols import Completion, EmbeddingProvider, LlmProvider, Message, Usage
 from ledger_core.providers.retrying import RetryPolicy
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "OpenAiEmbedder",
     "OpenAiLlm",
     "RetryPolicy",
+    "Usage",
 ]

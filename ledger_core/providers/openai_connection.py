@@ -88,6 +88,8 @@ class OpenAiConnection:
             jitter: a number in [0, 1).
         """
         self.base_url = base_url
+        self.retries = 0
+        """Requests that were sent again so far."""
         self._api_key = api_key
         self._timeout = timeout_seconds
         self._retry = retry or RetryPolicy()
@@ -129,6 +131,7 @@ class OpenAiConnection:
                 wait = self._retry.backoff(attempt, self._jitter())
             self._sleep(wait)
             attempt += 1
+            self.retries += 1
 
     def _fetch(self, send: Callable[[OpenAI], AbstractContextManager[Streamed]]) -> bytes:
         """The whole body of an answer, within the time and the size allowed."""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ledger_core.kernel.errors import ProviderAnswerError, ProviderError
 from ledger_core.providers.openai_connection import Answer, OpenAiConnection
-from ledger_core.providers.protocols import Completion, Finish, Message
+from ledger_core.providers.protocols import Completion, Finish, Message, Usage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +32,8 @@ class _Choice(Answer):
 class _ChatAnswer(Answer):
     choices: list[_Choice] = Field(min_length=1)
     model: str | None = None
+    usage: object = None
+    """Read leniently: an answer is not refused because its bill is odd."""
 
 
 class _Vector(Answer):
@@ -82,7 +84,18 @@ class OpenAiLlm:
         )
         choice = answer.choices[0]
         finish = _FINISH.get(choice.finish_reason, "other")
-        return Completion(choice.message.content or "", finish, answer.model or self.model)
+        return Completion(choice.message.content or "", finish, answer.model or self.model, _usage(answer.usage))
+
+
+def _usage(reported: object) -> Usage | None:
+    """What a server says of the tokens; None where it does not give both counts."""
+    if not isinstance(reported, dict):
+        return None
+    counts = [reported.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    read, written = (
+        count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None for count in counts
+    )
+    return None if read is None or written is None else Usage(read, written)
 
 
 class OpenAiEmbedder:

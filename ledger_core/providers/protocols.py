@@ -23,6 +23,14 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that a provider says it read and wrote."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """One answer of a language model."""
 
@@ -30,6 +38,8 @@ class Completion:
     finish: Finish
     model: str
     """The model that answered, as the provider reports it: often more precise than the name that was asked for."""
+    usage: Usage | None = None
+    """None where the provider does not report it, or not as two counts."""
 
 
 class LlmProvider(Protocol):
