@@ -32,11 +32,20 @@ def command(
     gate: Annotated[str, typer.Option(help="cuts-v1, or seed-v4 for the specification's stability gate.")] = "cuts-v1",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and append nothing.")] = False,
     text: Annotated[
-        Path | None, typer.Option(help="Instead of a ledger: a file with the context of one response.")
+        Path | None,
+        typer.Option(help="Instead of a ledger: a file with the context of one response, or a chat (.json)."),
     ] = None,
     query: Annotated[str, typer.Option(help="With --text: the question.")] = "",
     response: Annotated[
         Path | None, typer.Option(help="With --text: a file with the response. Default: the model writes one.")
+    ] = None,
+    parts: Annotated[str, typer.Option(help="With --text: what a source is: sentence, line or word.")] = "sentence",
+    span: Annotated[
+        list[str] | None,
+        typer.Option(help="With --text: START:STOP, characters of the response to attribute; repeatable."),
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="With --text and --json: the N strongest sources of every claim.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="With --text: write the page to this file too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per claim.")] = False,
@@ -51,14 +60,16 @@ def command(
         "--dry-run": dry_run or None,
     }
     if text is not None:
-        from pipelines.cli.attribute_text import attribute_files
+        from pipelines.cli.attribute_text import Question, attribute_files
 
         refuse_together("--text", from_ledger)
         if gate != "cuts-v1":
             raise UsageError("--text knows the gate cuts-v1 alone; leave --gate out")
-        attribute_files(state_of(context).settings(), text, query, response, html, as_json=as_json)
+        question = Question(text, query, response, parts, tuple(span or ()))
+        attribute_files(state_of(context).settings(), question, html, top=top, as_json=as_json)
         return
-    refuse_together(None, {"--query": query or None, "--response": response, "--html": html})
+    from_files = {"--query": query or None, "--response": response, "--span": span, "--top": top, "--html": html}
+    refuse_together(None, from_files | {"--parts": None if parts == "sentence" else parts})
     from pipelines.cli.clock import wall_clock
     from pipelines.cli.ledgers import existing_scope
     from pipelines.cli.options import check_gate
