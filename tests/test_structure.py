@@ -119,7 +119,8 @@ def imported() -> set[str]:
 @pytest.fixture(scope="module")
 def declared() -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return {_canonical(re.split(r"[<>=!~ \[]", line, maxsplit=1)[0]) for line in project["dependencies"]}
+    extras = [line for name, lines in project["optional-dependencies"].items() if name != "dev" for line in lines]
+    return {_canonical(re.split(r"[<>=!~ \[]", line, maxsplit=1)[0]) for line in project["dependencies"] + extras}
 
 
 def _canonical(name: str) -> str:
