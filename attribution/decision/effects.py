@@ -1,8 +1,9 @@
 """The designs of a claim, its main effects, and the candidates that they leave.
 
 A context of more than 128 units is screened first: a design of ``8·⌈log₂ d⌉`` masks ranks all units, of very many another
-one ranks the likeliest quarter, and two fold-overs measure the *focus* that remains, with all others present. What the screening overlooks is found by the residual check,
-which asks about every unit, whatever its rank; a unit outside the focus has no effect, and never becomes `null`.
+one ranks the likeliest quarter, and two fold-overs measure the *focus* that remains, with all others present. What the
+screening overlooks is found by the residual check, which asks about every unit, whatever its rank; a unit outside the
+focus has no effect, and nothing is `null`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ falls whole on one unit; in Paley's it spreads over many (R. E. A. C. Paley, "On
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ _SYLVESTER = np.array([[1, 1], [1, -1]], dtype=np.int8)
 
 
 def hadamard(order: int) -> NDArray[np.int8]:
-    """``int8[order, order]`` of ±1 with ``H Hᵀ = order · I``.
+    """``int8[order, order]`` of ±1 with ``H Hᵀ = order · I``, read-only.
 
     Raises:
         DesignError: an order that these constructions do not reach; the message names the next one that they do.
@@ -72,11 +72,18 @@ def _factor(order: int) -> int | None:
     )
 
 
+@lru_cache(maxsize=32)
 def _build(order: int) -> NDArray[np.int8]:
+    matrix = _construct(order)
+    matrix.flags.writeable = False
+    return matrix
+
+
+def _construct(order: int) -> NDArray[np.int8]:
     if order == 1:
         return np.ones((1, 1), dtype=np.int8)
     if order == 2:  # noqa: PLR2004 - Sylvester's seed
-        return _SYLVESTER
+        return _SYLVESTER.copy()
     if _paley_one(order):
         return np.eye(order, dtype=np.int8) + _bordered(order - 1, corner=-1)
     if _paley_two(order):

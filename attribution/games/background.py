@@ -6,6 +6,7 @@ A teacher-forced score has no sampling noise; what looks like noise is un-modell
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -50,15 +51,27 @@ class Background:
 
     def values(self, states: States) -> Values:
         """Score in nats, ``float64[mask]``; a swapped unit counts as present in part, in a share of its own."""
-        x = np.where(states == PRESENT, 1.0, np.where(states == DELETED, -1.0, self._swap))
+        x = np.where(states == PRESENT, 1.0, np.where(states == DELETED, -1.0, self._swap)).T.copy()
         total = np.zeros(len(states))
         for members, coefficients in self._terms:
-            total += np.prod(x[:, members], axis=2) @ coefficients
+            product = x[members[:, 0]]
+            for column in members.T[1:]:
+                product *= x[column]
+            total += coefficients @ product
         return total
 
-    def main_effects(self) -> NDArray[np.float64]:
-        """``float64[unit]``: what presence is worth on average over all masks, nats; higher interactions average out."""
+    def main_effects(self, varied: Collection[int] | None = None) -> NDArray[np.float64]:
+        """``float64[unit]``: what presence is worth on average over all masks of the ``varied`` units, others present; nats.
+
+        By default all units are varied and higher interactions average out. A unit that is not varied has 0.
+        """
         effects = np.zeros(self.units)
-        members, coefficients = self._terms[0]
-        np.add.at(effects, members[:, 0], 2 * coefficients)
+        inside = np.ones(self.units, dtype=np.bool_)
+        if varied is not None:
+            inside[:] = False
+            inside[list(varied)] = True
+        for members, coefficients in self._terms:
+            alone = inside[members].sum(axis=1) == 1
+            units = members[alone][inside[members[alone]]]
+            np.add.at(effects, units, 2 * coefficients[alone])
         return effects

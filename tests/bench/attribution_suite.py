@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.bench import prefix_tree
+from tests.bench import planted, prefix_tree
 from tests.bench.sections import Section
 
-SECTIONS: tuple[Section, ...] = (Section("prefix-tree", prefix_tree.run),)
+SECTIONS: tuple[Section, ...] = (
+    Section("planted", planted.run),
+    Section("prefix-tree", prefix_tree.run),
+)

@@ -77,10 +77,10 @@ def bounds(k, n):
     )
 
 
-def planted(stratum, units, index, scale):
-    draw = np.random.default_rng([index, units, list(STRATA).index(stratum)])
+def planted(stratum, units, index, scale, strata=STRATA):
+    draw = np.random.default_rng([index, units, list(strata).index(stratum)])
     order = tuple(int(unit) for unit in draw.permutation(units))
-    game = STRATA[stratum](Setting(units, draw.uniform(4, 10), order, draw))
+    game = strata[stratum](Setting(units, draw.uniform(4, 10), order, draw))
     return game.over(Background(units, int(draw.integers(2**31)), scale))
 
 

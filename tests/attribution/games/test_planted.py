@@ -89,3 +89,12 @@ def test_the_backgrounds_main_effects_are_those_of_its_cube():
     background = Background(7, 11)
     masks = cube(7).states
     assert background.main_effects() == pytest.approx(main_effects(masks, background.values(masks)))
+
+
+def test_main_effects_of_some_units_while_the_others_are_present():
+    background = Background(7, 11)
+    varied = (1, 4, 6)
+    masks = cube(3).within(7, varied).states
+    expected = np.zeros(7)
+    expected[list(varied)] = main_effects(masks[:, list(varied)], background.values(masks))
+    assert background.main_effects(varied) == pytest.approx(expected)
