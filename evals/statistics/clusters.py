@@ -1,15 +1,22 @@
 """Intervals and tests where several scenarios share one wording and are therefore not independent.
 
-A cluster counts once, whatever its size: the estimate is the mean of the cluster means. Three situations in which
-Student's t over cluster means would lie are handed to a closed form in which each cluster counts as one unit
-(averaging inside a cluster can only reduce the variance, so that form is conservative):
+A cluster counts once, whatever its size: the estimate is the mean of the cluster means. The interval is the closed form
+(Clopper–Pearson, Tango) at the *effective* number of units: as many independent ones as would have the variance that the
+cluster means show, times (z / t)² for the C − 1 degrees of freedom behind that variance, and never more than there are.
+Student's t over the same means misses a share of 0.1 on one side in 7 to 10 of 100 data sets where 2.5 are allowed
+(`evals/simulation`): cluster means of a rare event are far from normal.
+
+Three situations in which the clusters' variance says nothing are handed to the closed form in which each cluster counts
+as one unit (averaging inside a cluster can only reduce the variance, so that form is conservative):
 
 - each cluster holds one binary trial: the closed form is exact and decides;
-- every cluster agrees (no event, all events, no discordance, the same mean everywhere): t would print a zero error;
+- every cluster agrees (no event, all events, no discordance, the same mean everywhere): the variance would be zero;
 - fewer than :data:`MIN_MOVING` clusters move at all: even an exact relabelling test could not reach α = 0.025.
 
-Beside that, t is never allowed to be tighter than the closed form is for the *most favourable* data: without this,
-one event in one cluster would give a smaller upper bound than no event at all.
+Beside that, no interval is tighter than the closed form is for the *most favourable* data: without this, one event in
+one cluster would give a smaller upper bound than no event at all.
+
+Source: Korn and Graubard, Survey Methodology 24 (1998), for proportions; the same correction applied to Tango's score.
 """
 
 from __future__ import annotations
@@ -19,11 +26,12 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from evals.errors import StatisticsError
 from evals.statistics.paired import NO_PAIRS, PairedTable, tango
 from evals.statistics.proportion import NO_DATA, clopper_pearson
-from evals.statistics.result import LEVEL, Interval, PValue, Undefined, check_level, finite
+from evals.statistics.result import LEVEL, Interval, PValue, Undefined, check_level, finite, normal_quantile
 
 MIN_MOVING = 6
 """2⁻⁶ = 0.016 ≤ 0.025 < 2⁻⁵: the fewest clusters whose signs alone can reject at α = 0.025."""
@@ -41,7 +49,7 @@ Pair = tuple[float, float]
 
 
 def cluster_proportion(values: Mapping[str, Sequence[float]], *, level: float = LEVEL) -> Interval | Undefined:
-    """Interval for the mean over clusters of values in [0, 1]; t with C − 1 degrees of freedom where t is fit.
+    """Interval for the mean over clusters of values in [0, 1].
 
     Args:
         values: per cluster, one value a trial.
@@ -60,7 +68,10 @@ def cluster_proportion(values: Mapping[str, Sequence[float]], *, level: float = 
     single = all(len(trials) == 1 and trials[0] in (0.0, 1.0) for trials in clusters.values())
     if single or count == 1 or max(means) - min(means) < _SAME:
         return closed
-    interval = _student(means, level, 0.0, 1.0)
+    share = total / count
+    units = _effective_units(means, share * (1.0 - share), sum(map(len, clusters.values())), level)
+    found = clopper_pearson(min(share * units, units), units, level=level)
+    interval = _said_of(found, "Clopper–Pearson at the effective number of trials", count)
     none, every = clopper_pearson(0, count, level=level), clopper_pearson(count, count, level=level)
     if isinstance(none, Undefined) or isinstance(every, Undefined):
         return NO_DATA
@@ -89,7 +100,11 @@ def cluster_difference(pairs: Mapping[str, Sequence[Pair]], *, level: float = LE
     single = all(len(units) == 1 and set(units[0]) <= {0.0, 1.0} for units in clusters.values())
     if single or moving_clusters(means) < MIN_MOVING or max(means) - min(means) < _SAME:
         return _renamed(tango(_effective_table(clusters), level=level), clusters)
-    interval = _student(means, level, -1.0, 1.0)
+    table = _effective_table(clusters)
+    variance = (table.left_only + table.right_only) / table.n - table.difference**2
+    units = _effective_units(means, variance, sum(map(len, clusters.values())), level)
+    found = tango(_scaled(table, units), level=level)
+    interval = _said_of(found, "Tango score at the effective number of pairs", len(means))
     same = tango(PairedTable(both=0, left_only=0, right_only=0, neither=len(means)), level=level)
     if isinstance(same, Undefined):
         return NO_PAIRS
@@ -179,20 +194,30 @@ def _cells(left: float, right: float) -> tuple[float, float, float, float]:
     return left * right, left * (1.0 - right), right * (1.0 - left), (1.0 - left) * (1.0 - right)
 
 
-def _student(means: Sequence[float], level: float, floor: float, ceiling: float) -> Interval:
-    from scipy.stats import t
-
+def _effective_units(means: Sequence[float], variance: float, most: int, level: float) -> float:
+    """Independent units of the given variance whose mean would be known as well as that of the cluster means."""
     count = len(means)
     mean = math.fsum(means) / count
-    variance = math.fsum((value - mean) ** 2 for value in means) / (count - 1)
-    reach = float(t.isf((1.0 - level) / 2.0, count - 1)) * math.sqrt(variance / count)
-    return Interval(
-        low=max(floor, mean - reach),
-        high=min(ceiling, mean + reach),
-        method="t over clusters",
-        n=count,
-        level=level,
-        estimate=mean,
+    of_the_mean = math.fsum((value - mean) ** 2 for value in means) / (count - 1) / count
+    return min(float(most), variance / of_the_mean * _quantiles(level, count - 1) ** 2)
+
+
+@lru_cache(maxsize=256)
+def _quantiles(level: float, degrees: int) -> float:
+    """Normal over t quantile: what the degrees of freedom of an estimated variance cost."""
+    from scipy.stats import t
+
+    return normal_quantile(level) / float(t.isf((1.0 - level) / 2.0, degrees))
+
+
+def _scaled(table: PairedTable, units: float) -> PairedTable:
+    """The table with the same shares of ``units`` pairs."""
+    share = units / table.n
+    return PairedTable(
+        both=share * table.both,
+        left_only=share * table.left_only,
+        right_only=share * table.right_only,
+        neither=share * table.neither,
     )
 
 
@@ -200,13 +225,14 @@ def _renamed(interval: Interval | Undefined, clusters: Mapping[str, Sequence[obj
     """Say that the units of a closed form were whole clusters, unless each cluster is one trial anyway."""
     if isinstance(interval, Undefined) or all(len(trials) == 1 for trials in clusters.values()):
         return interval
+    return _said_of(interval, f"{interval.method} on clusters", interval.n)
+
+
+def _said_of(interval: Interval | Undefined, method: str, n: int) -> Interval:
+    """The interval under another name, of ``n`` clusters."""
+    assert isinstance(interval, Interval)
     return Interval(
-        low=interval.low,
-        high=interval.high,
-        method=f"{interval.method} on clusters",
-        n=interval.n,
-        level=interval.level,
-        estimate=interval.estimate,
+        low=interval.low, high=interval.high, method=method, n=n, level=interval.level, estimate=interval.estimate
     )
 
 

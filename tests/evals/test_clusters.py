@@ -1,4 +1,4 @@
-"""Cluster intervals: hand-computed t, hand-offs to closed forms, no zero error, monotone near unanimity."""
+"""Cluster intervals: effective numbers by hand, hand-offs to closed forms, no zero error, monotone near unanimity."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import beta
 
 from evals.errors import StatisticsError
 from evals.statistics import (
@@ -21,31 +22,50 @@ from evals.statistics import (
     tango,
 )
 
+Z = 1.959963984540054
 T_9 = 2.2621571627409915
 """97.5 % quantile of t with 9 degrees of freedom (tables: 2.262)."""
 
 
-def test_t_over_cluster_means_by_hand():
-    means = [0.25, 0.5, 0.5, 0.75, 0.5, 0.25, 0.75, 0.5, 0.25, 0.75]
+def variance_of_mean(means):
+    mean = sum(means) / len(means)
+    return sum((m - mean) ** 2 for m in means) / (len(means) - 1) / len(means)
+
+
+def test_the_effective_number_of_trials_by_hand():
+    means = [0.25, 0.5, 0.5, 0.75, 0.5, 0.0, 1.0, 0.5, 0.0, 1.0]
     values = {f"w{k}": [1.0] * round(4 * mean) + [0.0] * (4 - round(4 * mean)) for k, mean in enumerate(means)}
-    mean = sum(means) / 10
-    reach = T_9 * math.sqrt(sum((m - mean) ** 2 for m in means) / 9 / 10)
+    effective = 0.5 * 0.5 / variance_of_mean(means) * (Z / T_9) ** 2
+    assert 10 < effective < 40
     interval = cluster_proportion(values)
     assert interval.estimate == pytest.approx(0.5)
-    assert interval.low == pytest.approx(mean - reach)
-    assert interval.high == pytest.approx(mean + reach)
-    assert (interval.method, interval.n) == ("t over clusters", 10)
+    assert interval.low == pytest.approx(beta.ppf(0.025, effective / 2, effective / 2 + 1))
+    assert interval.high == pytest.approx(1 - interval.low)
+    assert (interval.method, interval.n) == ("Clopper–Pearson at the effective number of trials", 10)
 
 
 def test_a_difference_is_taken_inside_each_cluster():
-    shifts = [0, 1, 1, 2, 1, 0, 2, 1, 1, 1]
+    shifts = [0, 1, 1, 2, 1, 0, 2, 2, 0, 1]
     pairs = {f"w{k}": [(1.0, 0.0)] * shift + [(1.0, 1.0)] * (2 - shift) for k, shift in enumerate(shifts)}
-    means = [shift / 2 for shift in shifts]
-    mean = sum(means) / 10
-    reach = T_9 * math.sqrt(sum((m - mean) ** 2 for m in means) / 9 / 10)
+    effective = 0.5 * 0.5 / variance_of_mean([shift / 2 for shift in shifts]) * (Z / T_9) ** 2
+    assert 10 < effective < 20
     interval = cluster_difference(pairs)
-    assert interval.low == pytest.approx(mean - reach)
-    assert interval.high == pytest.approx(mean + reach)
+    table = PairedTable(both=effective / 2, left_only=effective / 2, right_only=0, neither=0)
+    assert interval.estimate == pytest.approx(0.5)
+    assert interval.low == pytest.approx(tango(table).low)
+    assert interval.high == pytest.approx(tango(table).high)
+    assert (interval.method, interval.n) == ("Tango score at the effective number of pairs", 10)
+
+
+def test_equal_trials_count_once_and_independent_ones_at_most_once_each():
+    """Four copies of each trial say what one says, but for the degrees of freedom; means that agree gain nothing."""
+    one = {f"w{k}": [float(k < 20)] for k in range(60)}
+    copied = {name: trials * 4 for name, trials in one.items()}
+    assert cluster_proportion(copied).low == pytest.approx(cluster_proportion(one).low, abs=0.004)
+    assert cluster_proportion(copied).low < cluster_proportion(one).low
+    alike = {f"w{k}": [1.0, 1.0, 0.0, 0.0] if k % 9 else [1.0, 1.0, 1.0, 0.0] for k in range(60)}
+    total = sum(sum(trials) for trials in alike.values())
+    assert cluster_proportion(alike).low == pytest.approx(clopper_pearson(total, 240).low)
 
 
 def test_one_trial_a_cluster_is_the_closed_form():
@@ -66,7 +86,9 @@ def test_one_event_is_no_better_news_than_none():
     none = {f"w{k}": [0.0] * 8 for k in range(25)}
     one = none | {"w0": [1.0] + [0.0] * 7}
     assert cluster_proportion(one).high >= cluster_proportion(none).high
-    assert cluster_proportion(one).method == "t over clusters, no tighter than unanimity"
+    assert (
+        cluster_proportion(one).method == "Clopper–Pearson at the effective number of trials, no tighter than unanimity"
+    )
 
 
 def test_a_few_worse_clusters_are_no_better_news_than_none():

@@ -53,6 +53,40 @@ def test_published_example_of_fifty_pairs():
     assert newcombe(example).high == pytest.approx(0.3404, abs=5e-5)
 
 
+def wilson_ends(events: int, n: int) -> tuple[float, float]:
+    """Roots of the score equation n(p − x)² = z²x(1 − x), by bisection on either side of p."""
+    p = events / n
+
+    def distance(x: float) -> float:
+        return n * (p - x) ** 2 - Z**2 * x * (1 - x)
+
+    low = 0.0 if events == 0 else brentq(distance, 0.0, p - 1e-9)
+    high = 1.0 if events == n else brentq(distance, p + 1e-9, 1.0)
+    return low, high
+
+
+@pytest.mark.parametrize(
+    ("both", "left", "right", "neither"),
+    [(36, 12, 2, 0), (20, 3, 9, 8), (0, 7, 0, 18), (5, 5, 5, 5), (1, 0, 0, 23), (10, 0, 0, 0), (2, 9, 1, 30)],
+)
+def test_newcombe_from_the_ends_of_two_score_equations(both, left, right, neither):
+    """Method 10 as published: φ = (ad − max(bc, …))/√(margins), the numerator corrected by n/2 where it is positive."""
+    n = both + left + right + neither
+    first, second = wilson_ends(both + left, n), wilson_ends(both + right, n)
+    p, q = (both + left) / n, (both + right) / n
+    margins = (both + left) * (right + neither) * (both + right) * (left + neither)
+    cross = both * neither - left * right
+    cross = max(cross - n / 2, 0) if cross > 0 else cross
+    phi = cross / math.sqrt(margins) if margins else 0.0
+
+    def distance(one: float, other: float) -> float:
+        return math.sqrt(one**2 - 2 * phi * one * other + other**2)
+
+    found = newcombe(PairedTable(both=both, left_only=left, right_only=right, neither=neither))
+    assert found.low == pytest.approx(p - q - distance(p - first[0], second[1] - q), abs=1e-9)
+    assert found.high == pytest.approx(p - q + distance(first[1] - p, q - second[0]), abs=1e-9)
+
+
 @pytest.mark.parametrize("n", [1, 12, 40, 200])
 def test_no_discordance_still_has_a_width(n):
     interval = tango(table(0, 0, n, both=n))
@@ -71,7 +105,7 @@ def test_all_pairs_discordant_one_way():
     assert tango(table(0, 40, 40)).high == pytest.approx(-0.824757, abs=1e-6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
 def test_swapping_the_arms_negates_every_interval(both, left, right, neither):
     forward = PairedTable(both=both, left_only=left, right_only=right, neither=neither)
