@@ -40,8 +40,8 @@ def answer_trajectory(
         swaps: matched text per entry.
     """
     said = model.detokenize(answer_ids)
-    texts = {line.key: line.text for line in lines}
-    units = {line.key: number for number, line in enumerate(lines)}
+    texts = {line.key: line.text for line in lines if line.key is not None}
+    units = {key: number for number, key in enumerate(texts)}
     items = tuple(
         ContextItem(
             entry=region.key,

@@ -8,8 +8,9 @@ sequence: claims are lines of it, and the question with the stem of its answer c
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, Protocol
 
 from evals.errors import ArmError
@@ -20,6 +21,13 @@ TEMPLATE = "notes-v1"
 """Name of this prompt format, for recipes; other words need another name."""
 
 SYSTEM = "You answer questions from the notes."
+INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "plain": SYSTEM,
+        "prefer-later": f"{SYSTEM} Where notes disagree, prefer later ones, and those that another note confirms.",
+    }
+)
+"""What the system message says, by the name in an arm's row."""
 HEADING = "Notes:"
 ASKING = "Question: "
 
@@ -63,9 +71,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One entry's line of a context."""
+    """One line of a context."""
 
-    key: str
+    key: str | None
+    """Its entry; None where it is of several, as a summary is, and so belongs to the template."""
     text: str
 
 
@@ -109,24 +118,31 @@ class AssembledPrompt:
         return tuple(region.key for region in self.regions if region.key is not None)
 
 
-def context_segments(lines: Iterable[Line]) -> tuple[Segment, ...]:
+def context_segments(lines: Iterable[Line], instruction: str = SYSTEM) -> tuple[Segment, ...]:
     """The transcript so far: system message, an open user message, one line an entry.
 
     Raises:
         ArmError: two lines of one entry.
     """
     listed = tuple(lines)
-    if len({line.key for line in listed}) != len(listed):
+    keys = [line.key for line in listed if line.key is not None]
+    if len(set(keys)) != len(keys):
         raise ArmError("an entry has two lines in one context; render each entry once")
     head = (
         Segment("open", "system"),
-        Segment("text", SYSTEM),
+        Segment("text", instruction),
         Segment("close"),
         Segment("open", "user"),
         Segment("text", HEADING),
         Segment("text", "\n"),
     )
-    return (*head, *(Segment("text", line.text, line.key) for line in listed))
+    return (*head, *(segment for line in listed for segment in _of_line(line)))
+
+
+def _of_line(line: Line) -> tuple[Segment, ...]:
+    """A keyed segment gets its line break when it is assembled; template says its own."""
+    told = Segment("text", line.text, line.key)
+    return (told,) if line.key is not None else (told, Segment("text", "\n"))
 
 
 def question_segments(question: str, stem: str) -> tuple[Segment, ...]:

@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from evals.judging import ORACLE, Judge, OracleJudge
+from evals.origins import SimulatedOrigins
 from evals.prompts import TEMPLATE, AssembledPrompt, Line, assemble, context_segments
-from evals.scenarios import GENERATOR_VERSION, JudgeStep, Scenario, ScenarioEntry
+from evals.scenarios import GENERATOR_VERSION, AuditStep, JudgeStep, ReverseStep, Scenario, ScenarioEntry
 from ledger_core.harness.verdicts import VerdictDesk
 from ledger_core.kernel.content import JSON, TEXT, TOKENS
 from ledger_core.kernel.statements import Statement
@@ -22,17 +24,18 @@ from ledger_core.kernel.statements.facts import call_fact, message_fact
 from ledger_core.kernel.statements.generation import GenerationRecorded
 from ledger_core.kernel.statements.sealing import EntryObserved, EntryObservedBody, SealMinted, SealMintedBody
 from ledger_core.kernel.tokens import pack_tokens
+from ledger_core.kernel.types import EventId
 from ledger_core.sealing.generations import ContextSpan, PlainCall, claim_of, generation_body
 from ledger_core.stores.ledger import Ledger
 
 if TYPE_CHECKING:
     from attribution.models import LanguageModel
+    from ledger_core.providers import EmbeddingProvider
+
+__all__ = ["NAMESPACE", "ORACLE", "PartKind", "RecordedPart", "ScenarioRecorder", "context_spans"]
 
 NAMESPACE = "veritas.scenarios"
-ORACLE = "oracle-v1"
-"""Recipe of verdicts that the scenario itself gives."""
-
-PartKind = Literal["seal", "entry", "generation", "verdict"]
+PartKind = Literal["seal", "entry", "generation", "verdict", "reversal", "audit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,8 @@ class RecordedPart:
     """What a part of a scenario became."""
 
     part: str
-    """``seal/KEY``, ``entry/KEY``, ``generation/KEY`` or ``verdict/TARGET/CANDIDATE``."""
+    """``seal/KEY``, ``entry/KEY``, ``generation/KEY``, ``audit/KEY``, ``verdict/TARGET/CANDIDATE`` or
+    ``reversal/TARGET/CANDIDATE``."""
     event_id: str
     kind: str
     free_continuation_differs: bool | None = None
@@ -50,38 +54,65 @@ class RecordedPart:
 class ScenarioRecorder:
     """Records scenarios into one ledger; recording again adds nothing."""
 
-    def __init__(self, ledger: Ledger, model: LanguageModel) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        model: LanguageModel,
+        embedder: EmbeddingProvider | None = None,
+        judge: Judge | None = None,
+    ) -> None:
+        """Record into ``ledger``.
+
+        Args:
+            ledger: where to.
+            model: says the claims.
+            embedder: needed where the ledger's policy tells two witnesses apart by their texts.
+            judge: who says that corrections contradict a premise; the scenario itself where None.
+        """
         self._ledger = ledger
         self._model = model
         self._author = Author(ledger.scope, NAMESPACE, GENERATOR_VERSION)
-        self._desk = VerdictDesk(ledger)
+        self._desk = VerdictDesk(ledger, embedder)
+        self._judge = judge or OracleJudge(self._desk)
+        self._origins = SimulatedOrigins(ledger, NAMESPACE, GENERATOR_VERSION)
 
     def record(self, scenario: Scenario) -> tuple[RecordedPart, ...]:
-        """Append everything the scenario plants, then its oracle's verdicts."""
+        """Append everything the scenario plants, then what is filed about it: verdicts, reversals, audits."""
         statements, parts = self._statements(scenario)
         self._ledger.append(statements, role="recorder")
-        entry_ids = {
-            part.part.removeprefix("entry/"): part.event_id for part in parts if part.part.startswith("entry/")
-        }
-        return (*parts, *self._judge(scenario, entry_ids))
+        seals = [part.event_id for part in parts if part.part.startswith("seal/")]
+        if seals:
+            self._desk.begin_run(seals[0])
+        return (*parts, *self._filed(scenario, {part.part: part.event_id for part in parts}))
 
-    def _judge(self, scenario: Scenario, entry_ids: dict[str, str]) -> Iterator[RecordedPart]:
+    def _filed(self, scenario: Scenario, events: dict[str, str]) -> Iterator[RecordedPart]:
+        verdicts: dict[tuple[str, str], str] = {}
         for step in scenario.steps:
-            if not isinstance(step, JudgeStep):
-                continue
-            for candidate in step.candidates:
-                filed = self._desk.file(
-                    target=entry_ids[step.target], candidate=entry_ids[candidate], verdict="contradict", recipe=ORACLE
-                )
-                yield RecordedPart(f"verdict/{step.target}/{candidate}", filed.verdict, "verdict.filed")
+            if isinstance(step, JudgeStep):
+                named = {EventId(events[f"entry/{key}"]): key for key in step.candidates}
+                for judged in self._judge.judge(EventId(events[f"entry/{step.target}"]), tuple(named)):
+                    candidate = named[judged.candidate]
+                    verdicts[step.target, candidate] = judged.verdict
+                    yield RecordedPart(f"verdict/{step.target}/{candidate}", judged.verdict, "verdict.filed")
+            elif isinstance(step, ReverseStep):
+                for (target, candidate), verdict in verdicts.items():
+                    if target == step.target:
+                        reversed_by = self._desk.reverse(verdict, "operator_decision")
+                        yield RecordedPart(f"reversal/{target}/{candidate}", reversed_by, "verdict.reversed")
+            elif isinstance(step, AuditStep):
+                audited = self._origins.audit(scenario.entry(step.target), step, events[f"seal/{step.target}"])
+                yield RecordedPart(f"audit/{step.target}", audited, "replay.audited")
 
     def _statements(self, scenario: Scenario) -> tuple[list[Statement], list[RecordedPart]]:
         statements: list[Statement] = []
         parts: list[RecordedPart] = []
         entry_ids: dict[str, str] = {}
         said: list[Line] = []
+        audited = {step.target for step in scenario.steps if isinstance(step, AuditStep)}
         for step, entry in enumerate(scenario.entries):
-            if entry.kind == "seal":
+            if entry.key in audited:
+                made, new = self._seal_again(scenario, step, entry)
+            elif entry.kind == "seal":
                 made, new = self._seal(scenario, step, entry)
             elif entry.kind == "given":
                 made, new = self._give(scenario, step, entry)
@@ -96,7 +127,7 @@ class ScenarioRecorder:
     def _seal(self, scenario: Scenario, step: int, entry: ScenarioEntry) -> tuple[list[Statement], list[RecordedPart]]:
         tool = entry.tool or "lookup"
         host = entry.host or f"{scenario.id}.example"
-        arguments = json.dumps({"about": entry.key}, separators=(",", ":")).encode()
+        arguments = _arguments(entry)
         args, result = self._ledger.put_blobs([(arguments, JSON), (entry.text.encode(), TEXT)])
         fact = call_fact(NAMESPACE, scenario.id, step, entry.key)
         seal = self._author.write(
@@ -122,6 +153,18 @@ class ScenarioRecorder:
             fact,
             EntryObservedBody.make(content=result, predicate_family="*", record_pointer=None, seal=seal.event_id),
         )
+        return [seal, observed], [
+            RecordedPart(f"seal/{entry.key}", seal.event_id, seal.kind),
+            RecordedPart(f"entry/{entry.key}", observed.event_id, observed.kind),
+        ]
+
+    def _seal_again(
+        self, scenario: Scenario, step: int, entry: ScenarioEntry
+    ) -> tuple[list[Statement], list[RecordedPart]]:
+        """A result that can be fetched again, as a later audit will."""
+        sealed = self._origins.seal(scenario, step, entry, _arguments(entry))
+        self._ledger.put_blobs(sealed.contents)
+        seal, observed = sealed.statements
         return [seal, observed], [
             RecordedPart(f"seal/{entry.key}", seal.event_id, seal.kind),
             RecordedPart(f"entry/{entry.key}", observed.event_id, observed.kind),
@@ -172,7 +215,7 @@ class ScenarioRecorder:
             response,
             (0, len(text)),
             {entry_ids[parent.key]: parent.ppm for parent in entry.declared},
-            derived=True,
+            derived=entry.role != "guess",
         )
         return [generation, claim], [
             RecordedPart(
@@ -180,6 +223,10 @@ class ScenarioRecorder:
             ),
             RecordedPart(f"entry/{entry.key}", claim.event_id, claim.kind),
         ]
+
+
+def _arguments(entry: ScenarioEntry) -> bytes:
+    return json.dumps({"about": entry.key}, separators=(",", ":")).encode()
 
 
 def context_spans(prompt: AssembledPrompt, entry_ids: dict[str, str]) -> tuple[ContextSpan, ...]:

@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from types import MappingProxyType
 
-from evals.agents.base import Agent, Choice, Fault
-from evals.arms import Arm, EdgeSource
-from evals.lexical import kept_parents
+from evals.agents.base import Agent, Answer, Choice, Fault
+from evals.arms import Arm
+from evals.compaction import Folded, SummaryError, folded_lines, groups_of, summary_of
+from evals.counts import counts_of
+from evals.errors import ArmError, ScenarioError
 from evals.matcher import read_answer
-from evals.prompts import AssembledPrompt, Line, Tokenizer, assemble, context_segments, question_segments
+from evals.prompts import (
+    INSTRUCTIONS,
+    AssembledPrompt,
+    Line,
+    Tokenizer,
+    assemble,
+    context_segments,
+    question_segments,
+)
 from evals.reading import Known, read
+from evals.scenario_log import ScenarioLog, belief_under
 from evals.scenarios import Question, Scenario
-from evals.scenarios.attacks import QUORUM_FAMILIES
 from evals.trials import ForcedChoice, Outcome, TrialRecord
-from ledger_core.belief.fold import fold
-from ledger_core.belief.state import BeliefState, FoldOptions, Hyperedge
+from ledger_core.belief.state import BeliefState
 from ledger_core.harness.render import context_entries
 from ledger_core.kernel import digests
 from ledger_core.kernel.policy import Policy
-from ledger_core.kernel.statements import CLAIM_KINDS, Statement
-from ledger_core.kernel.types import EventId
+from ledger_core.kernel.types import PPM
 
-
-@dataclass(frozen=True, slots=True)
-class ScenarioLog:
-    """A scenario with the statements it became."""
-
-    scenario: Scenario
-    statements: tuple[Statement, ...]
-    """As logged; measurements among them count only where an arm reads them."""
-    entry_ids: Mapping[str, EventId]
-    """Scenario key -> entry."""
-
-    @property
-    def texts(self) -> dict[EventId, str]:
-        """Texts of the entries still in the context when the question is put."""
-        return {self.entry_ids[key]: self.scenario.entry(key).text for key in self.scenario.in_context}
+__all__ = ["ScenarioLog", "Trial", "belief_under", "prompt_of", "run_trial", "trial_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,38 +45,63 @@ class Trial:
     """Generated token ids; empty where the agent failed or does not know them."""
 
 
-def belief_under(log: ScenarioLog, policy: Policy, edges: EdgeSource) -> BeliefState:
-    """The fold of the scenario's statements over an arm's edges."""
-    return fold(log.statements, policy, _options(log, edges))
+def prompt_of(
+    log: ScenarioLog, arm: Arm, tokenizer: Tokenizer, policy: Policy, agent: object = None
+) -> tuple[AssembledPrompt, list[Line]]:
+    """The exact prompt of a scenario's question under an arm, and the lines it shows.
+
+    Args:
+        log: the scenario as logged.
+        arm: the row of the table.
+        tokenizer: the model's.
+        policy: the policy in force; the arm may ask for a stricter one.
+        agent: who sums up its notes, where the arm's compaction is a summary and the scenario is folded.
+
+    Raises:
+        ScenarioError: the scenario asks nothing.
+        ArmError: the arm reads measured edges and a claim was not measured.
+        SummaryError: the agent gave no summary.
+    """
+    return _prompt(log, arm, tokenizer, _state(log, arm, policy), agent)
 
 
-def _options(log: ScenarioLog, edges: EdgeSource) -> FoldOptions:
-    if edges == "declared-and-lexical":
-        return FoldOptions(measured=False, hyperedges=_lexical_edges(log))
-    return FoldOptions(measured=edges == "measured")
-
-
-def _lexical_edges(log: ScenarioLog) -> dict[EventId, tuple[Hyperedge, ...]]:
-    texts = {log.entry_ids[entry.key]: entry.text for entry in log.scenario.entries}
-    edges: dict[EventId, tuple[Hyperedge, ...]] = {}
-    for statement in log.statements:
-        if statement.kind not in CLAIM_KINDS:
-            continue
-        weights = {EventId(parent.entry): parent.ppm for parent in statement.body.parents}  # type: ignore[union-attr]
-        kept = kept_parents(texts[statement.event_id], [(str(key), texts[key]) for key in weights])
-        edges[statement.event_id] = tuple(
-            Hyperedge((EventId(key),), weights[EventId(key)]) for key in kept if weights[EventId(key)]
-        )
-    return edges
-
-
-def prompt_of(log: ScenarioLog, arm: Arm, tokenizer: Tokenizer, policy: Policy) -> tuple[AssembledPrompt, list[Line]]:
-    """The exact prompt of a scenario's question under an arm, and the lines it shows."""
-    state = belief_under(log, policy, arm.edges)
+def _prompt(
+    log: ScenarioLog, arm: Arm, tokenizer: Tokenizer, state: BeliefState, agent: object
+) -> tuple[AssembledPrompt, list[Line]]:
     question = _question(log.scenario)
-    lines = read(arm, context_entries(state, log.statements, log.texts), known=_known(log, question))
-    segments = (*context_segments(lines), *question_segments(question.text, question.stem))
+    entries = context_entries(state, log.statements, log.texts)
+    known = _known(log, question)
+    lines = read(arm, entries, known=known)
+    if log.scenario.folds:
+        best = read(replace(arm, order="renderer"), entries, known=known)
+        folded = Folded(
+            corrections=frozenset(log.entry_ids[key] for key in log.scenario.corrections),
+            ranks={line.key: rank for rank, line in enumerate(best) if line.key is not None},
+            summarise=lambda notes: summary_of(notes, agent, tokenizer),
+        )
+        lines = folded_lines(arm.compaction, groups_of(log.scenario, lines, log.entry_ids), folded)
+    segments = (
+        *context_segments(lines, INSTRUCTIONS[arm.instruction]),
+        *question_segments(question.text, question.stem),
+    )
     return assemble(segments, tokenizer), list(lines)
+
+
+def _state(log: ScenarioLog, arm: Arm, policy: Policy) -> BeliefState:
+    if arm.edges == "measured" and log.unmeasured:
+        raise ArmError(
+            f"arm {arm.display} reads measured edges, and {len(log.unmeasured)} claims of scenario {log.scenario.id} have "
+            f"none ({log.unmeasured[0]}); measure them first, or leave the arm out for family {log.scenario.family}"
+        )
+    return belief_under(log, _POLICIES[arm.policy](policy), arm.edges)
+
+
+_POLICIES: Mapping[str, Callable[[Policy], Policy]] = MappingProxyType(
+    {
+        "in-force": lambda policy: policy,
+        "strict": lambda policy: policy.model_copy(update={"undeclared_context_ppm": PPM}),
+    }
+)
 
 
 def _known(log: ScenarioLog, question: Question) -> Known:
@@ -99,17 +118,51 @@ def run_trial(log: ScenarioLog, arm: Arm, agent: Agent, tokenizer: Tokenizer, po
 
     Raises:
         ScenarioError: the scenario asks nothing.
+        ArmError: the arm reads measured edges and a claim was not measured.
     """
+    state = _state(log, arm, policy)
+    answer: Answer | Fault
+    try:
+        prompt, lines = _prompt(log, arm, tokenizer, state, agent)
+    except SummaryError as fault:
+        prompt, lines, answer = fault.prompt, [], Fault(f"no summary: {fault}")
+    else:
+        answer = agent.answer(prompt)
+    question = _question(log.scenario)
+    record = _record(log, arm, prompt, lines, answer)
+    if isinstance(answer, Answer):
+        reading = read_answer(question.expected, answer.text)
+        record = replace(record, forced_choice=_forced_choice(agent, prompt, question, reading.own_stem))
+    record = replace(record, **counts_of(log, state, arm))
+    return Trial(record, prompt, _text_of(lines, question), () if isinstance(answer, Fault) else answer.ids)
+
+
+def trial_of(
+    log: ScenarioLog, arm: Arm, record: TrialRecord, agent: object, tokenizer: Tokenizer, policy: Policy
+) -> Trial:
+    """A trial that was logged before, with its prompt made again and nothing asked; it is not re-rolled.
+
+    Raises:
+        ArmError: the arm reads measured edges and a claim was not measured.
+    """
+    try:
+        prompt, lines = _prompt(log, arm, tokenizer, _state(log, arm, policy), agent)
+    except SummaryError as fault:
+        prompt, lines = fault.prompt, []
+    return Trial(record, prompt, _text_of(lines, _question(log.scenario)), ())
+
+
+def _text_of(lines: Sequence[Line], question: Question) -> str:
+    return "\n".join((*(line.text for line in lines), f"{question.text}", question.stem))
+
+
+def _record(
+    log: ScenarioLog, arm: Arm, prompt: AssembledPrompt, lines: Sequence[Line], answer: Answer | Fault
+) -> TrialRecord:
     scenario = log.scenario
-    state = belief_under(log, policy, arm.edges)
-    question = _question(scenario)
-    prompt, lines = prompt_of(log, arm, tokenizer, policy)
-    answer = agent.answer(prompt)
-    shown = {line.key for line in lines}
-    corrections = {log.entry_ids[key] for key in scenario.corrections}
     text = None if isinstance(answer, Fault) else answer.text
-    reading = None if text is None else read_answer(question.expected, text)
-    record = TrialRecord(
+    expected = _question(scenario).expected
+    return TrialRecord(
         scenario_id=scenario.id,
         family=scenario.family,
         wording=scenario.wording,
@@ -117,24 +170,32 @@ def run_trial(log: ScenarioLog, arm: Arm, agent: Agent, tokenizer: Tokenizer, po
         variant=scenario.variant,
         arm=arm.display,
         repeat=0,
-        outcome=Outcome.ERROR if reading is None else reading.outcome,
+        outcome=Outcome.ERROR if text is None else read_answer(expected, text).outcome,
+        attempts=answer.attempts,
         answer_digest=digests.body_hex((text or "").encode("utf-8", "replace")),
         answer=text,
-        forced_choice=None if reading is None else _forced_choice(agent, prompt, question, reading.own_stem),
+        forced_choice=None,
         prompt_digest=prompt.digest,
         fault=answer.reason if isinstance(answer, Fault) else None,
-        correction_in_context=bool(corrections & shown) if corrections else None,
+        correction_in_context=_corrected(log, lines),
     )
-    counts = (count(log, state, arm) for count in (_cascade_counts, _edge_counts, _quorum_counts, _guess_counts))
-    record = replace(record, **{name: value for counted in counts for name, value in counted.items()})
-    body = "\n".join((*(line.text for line in lines), f"{question.text}", question.stem))
-    return Trial(record, prompt, body, () if isinstance(answer, Fault) else answer.ids)
+
+
+def _corrected(log: ScenarioLog, lines: Sequence[Line]) -> bool | None:
+    """Whether a correction is shown, or a line of several entries states the true value; None where nothing corrects."""
+    corrections = {log.entry_ids[key] for key in log.scenario.corrections}
+    if not corrections:
+        return None
+    expected = _question(log.scenario).expected
+    asserting = {Outcome.ASSERTS_TRUE, Outcome.ASSERTS_BOTH}
+    return any(
+        line.key in corrections if line.key is not None else read_answer(expected, line.text).outcome in asserting
+        for line in lines
+    )
 
 
 def _question(scenario: Scenario) -> Question:
     if scenario.question is None:
-        from evals.errors import ScenarioError
-
         raise ScenarioError(f"scenario {scenario.id} asks nothing; it has no trial")
     return scenario.question
 
@@ -145,58 +206,3 @@ def _forced_choice(agent: Agent, prompt: AssembledPrompt, question: Question, ow
         candidates["false"] = (question.false,)
     choice = agent.forced_choice(prompt, own_stem, candidates)
     return choice.preferred if isinstance(choice, Choice) else None
-
-
-def _cascade_counts(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str, Any]:
-    """What the reading's cascade does to claims that should stand and to claims that should fall.
-
-    Undefined for a reading without a cascade: nothing retracted, or by an oracle.
-    """
-    scenario = log.scenario
-    if arm.retraction != "used" or not scenario.is_judged or not scenario.claims:
-        return {}
-    standing = {key for key in log.entry_ids if not state.entries[log.entry_ids[key]].invalidated}
-    return {
-        "true_claims": len(scenario.true_claims),
-        "true_claims_invalidated": len(set(scenario.true_claims) - standing),
-        "dependents": len(scenario.dependents),
-        "dependents_left_standing": len(set(scenario.dependents) & standing),
-    }
-
-
-def _edge_counts(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str, Any]:
-    """How the arm's edges compare with the planted ones."""
-    scenario = log.scenario
-    if not scenario.claims or arm.context == "flat":
-        return {}
-    planted = {(log.entry_ids[parent], log.entry_ids[claim]) for parent, claim in scenario.planted_edges}
-    claims = {log.entry_ids[claim.key] for claim in scenario.claims}
-    found = {(parent, claim) for claim in claims for edge in state.entries[claim].hyperedges for parent in edge.parents}
-    return {
-        "planted_edges": len(planted),
-        "planted_edges_found": len(planted & found),
-        "claims_measured": len(claims),
-        "claims_with_false_edge": len({claim for parent, claim in found - planted}),
-    }
-
-
-def _quorum_counts(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str, Any]:
-    """Whether the quorum let an attack through, or counted two honest witnesses as one."""
-    scenario = log.scenario
-    if arm.context == "flat" or scenario.family not in QUORUM_FAMILIES:
-        return {}
-    passed = all(log.entry_ids[target] in state.retractions for target in scenario.retracted)
-    if scenario.is_attack:
-        return {"attacks": 1, "attacks_passed": int(passed)}
-    return {"honest_pairs": 1, "honest_pairs_merged": int(not passed)}
-
-
-def _guess_counts(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str, Any]:
-    """Guesses, and claims that rest on one, against the least believed of the observations that the scenario seals."""
-    scenario = log.scenario
-    guesses = scenario.guesses
-    if arm.context == "flat" or not guesses:
-        return {}
-    sealed = [state.entries[log.entry_ids[entry.key]].belief or 0 for entry in scenario.entries if entry.kind == "seal"]
-    above = [key for key in guesses if (state.entries[log.entry_ids[key]].belief or 0) >= min(sealed)]
-    return {"guesses": len(guesses), "guesses_laundered": len(above)}

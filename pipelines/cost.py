@@ -12,11 +12,13 @@ from pipelines.stages.scenarios import arms_of, planned_scenarios
 from pipelines.stages.trajectories import trajectories
 
 if TYPE_CHECKING:
+    from attribution.models import LanguageModel
     from evals.scenarios import Scenario
     from ledger_core.kernel.statements import Scope
     from pipelines.workspace import Workspace
 
-_PROBE_TOKENS = 256
+PROBE_TOKENS = 256
+"""Tokens of the pass that is timed."""
 ANSWER_TOKENS = 12
 """Tokens of an answer, about; a sentence ends it."""
 
@@ -65,14 +67,19 @@ def _length(at: Workspace, scenario: Scenario) -> int:
 
 def _priced(at: Workspace, passes: int, tokens: int) -> Estimate:
     model = at.model()
-    seconds = model.seconds_per_pass(_PROBE_TOKENS)
-    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    seconds = model.seconds_per_pass(PROBE_TOKENS)
     return Estimate(
         passes=passes,
         tokens=tokens,
-        minutes=round(tokens / _PROBE_TOKENS * seconds / 60, 1),
-        memory_mib=max(model.weight_bytes * 2, resident) // (1 << 20),
+        minutes=round(tokens / PROBE_TOKENS * seconds / 60, 1),
+        memory_mib=resident_mib(model),
     )
+
+
+def resident_mib(model: LanguageModel) -> int:
+    """Memory of one process that runs ``model``: what this one has taken, or twice the weights."""
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return max(model.weight_bytes * 2, resident) // (1 << 20)
 
 
 def print_estimate(found: Estimate, *, as_json: bool) -> None:

@@ -136,14 +136,30 @@ def run_main_job(at: Workspace) -> Outcome:
         PlanError: another process is at it below the same home.
     """
     from pipelines.stages.checkpoints import checkpoint_scopes
-    from pipelines.stages.reports import report_folder
 
-    scope = at.run.plan.scope
     with only_job(at.settings.home):
         import_samples(at)
         materialise(at, SAMPLES_TENANT)
         materialise(at, EVALUATION_TENANT)
-        checkpoint_scopes(at, (*at.scopes(SAMPLES_TENANT), scope))
+        checkpoint_scopes(at, (*at.scopes(SAMPLES_TENANT), at.run.plan.scope))
+    return outcome_of(at)
+
+
+def run_evaluation(at: Workspace) -> Outcome:
+    """As :func:`run_main_job` for a suite, which reads no sample transcripts: its report depends on its plan alone."""
+    from pipelines.stages.checkpoints import checkpoint_scopes
+
+    with only_job(at.settings.home):
+        materialise(at, EVALUATION_TENANT)
+        checkpoint_scopes(at, (at.run.plan.scope,))
+    return outcome_of(at)
+
+
+def outcome_of(at: Workspace) -> Outcome:
+    """What a run that is done ended with."""
+    from pipelines.stages.reports import report_folder
+
+    scope = at.run.plan.scope
     with at.ledger(scope) as ledger:
         head = ledger.head()
     verdicts = tuple((row["criterion"], row["verdict"]) for row in read_table(at.lake(scope), "kill_report"))

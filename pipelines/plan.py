@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ledger_core.belief.policies import SEED_V4_CLUSTERS_NAME
 from ledger_core.kernel import digests, timestamps
 from ledger_core.kernel.digests import Prefix
 from ledger_core.kernel.errors import LedgerBusyError
@@ -17,8 +18,24 @@ from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.types import ContractId, Count, Digest, ForeignName, Timestamp
 from ledger_core.stores.files import FileLock, write_whole
 from pipelines.errors import PlanError, UsageError
+from pipelines.suite import Effort, Population, Reading
 
 EVALUATION_TENANT = "eval"
+CORRECTIONS_LEAVE = "corrections-leave"
+_LEAVING_ARMS = ("arm-1", "arm-2")
+"""Arms of the main job that read the variant in which the corrections have left the context."""
+
+
+def scope_of(digest: str) -> Scope:
+    """The ledger scope of a run: tenant `eval`, project ``run-`` + digest."""
+    return Scope(project_namespace=f"run-{digest}", tenant_namespace=EVALUATION_TENANT)
+
+
+def arms_for(readings: tuple[Reading, ...], family: str, variant: str) -> tuple[str, ...]:
+    """Arms (short forms) that read a family's variant: those of its own row, else of the row it is spread in."""
+    rows = [row for row in readings if row.family == family and row.variant in (variant, None)]
+    rows.sort(key=lambda row: row.variant is None)
+    return tuple(arm.removeprefix("arm-") for arm in rows[0].arms) if rows else ()
 
 
 class JobPlan(Record):
@@ -49,8 +66,30 @@ class JobPlan(Record):
 
     @property
     def scope(self) -> Scope:
-        """The ledger scope of the run: tenant `eval`, project ``run-`` + digest."""
-        return Scope(project_namespace=f"run-{self.digest}", tenant_namespace=EVALUATION_TENANT)
+        """The ledger scope of the run."""
+        return scope_of(self.digest)
+
+    @property
+    def policy(self) -> str:
+        """Name of the policy in force."""
+        return SEED_V4_CLUSTERS_NAME
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """Populations and the arms that read them, in the order in which they are recorded."""
+        rows = [
+            Reading.make(arms=self.arms, family=family, scenarios=size, variant=None)
+            for family, size in self.sizes.items()
+        ]
+        leaving = tuple(arm for arm in self.arms if arm in _LEAVING_ARMS)
+        left = self.corrections_leave
+        rows.append(Reading.make(arms=leaving, family="planted-premise", scenarios=left, variant=CORRECTIONS_LEAVE))
+        return tuple(rows)
+
+    @property
+    def populations(self) -> tuple[Population, ...]:
+        """The main job reads nobody else's set."""
+        return ()
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -63,11 +102,47 @@ class JobPlan(Record):
         }
 
 
+class EvaluationPlan(Record):
+    """Everything that decides the numbers of `veritas evaluate`: every family, through the arms that make sense."""
+
+    agent: ForeignName
+    answers_measured: Count
+    """Persisted answers that are attributed, at most."""
+    effort: Effort
+    gate: ContractId
+    generator_version: ForeignName
+    model: ForeignName
+    policy: ForeignName
+    policy_digest: Digest
+    populations: tuple[Population, ...]
+    readings: tuple[Reading, ...]
+    seed: Count
+    weights_digest: Digest
+
+    @property
+    def digest(self) -> str:
+        """Identity of the run."""
+        return digests.domain_hex(Prefix.RUN, self.canonical_bytes())
+
+    @property
+    def scope(self) -> Scope:
+        """The ledger scope of the run."""
+        return scope_of(self.digest)
+
+    @property
+    def quick(self) -> bool:
+        """Whether the run shows everything and decides nothing."""
+        return self.effort == "quick"
+
+
+Plan = JobPlan | EvaluationPlan
+
+
 class RunState(Record):
     """A started run: its plan and the `now` of its first start, reused whenever it resumes."""
 
     now: Timestamp
-    plan: JobPlan
+    plan: Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +154,12 @@ class Run:
     resumed: bool
 
     @property
-    def plan(self) -> JobPlan:
+    def plan(self) -> Plan:
         """What the run does."""
         return self.state.plan
 
 
-def start(home: Path, plan: JobPlan, now: str | None) -> Run:
+def start(home: Path, plan: Plan, now: str | None) -> Run:
     """Start the run of ``plan`` below ``home``, or resume it where it was started before.
 
     Args:

@@ -6,13 +6,25 @@ alone cannot move a scenario in which nothing is retracted, compaction shows onl
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from evals.arms import ARMS, arm
 from evals.scenarios.long import FOLDS
+from ledger_core.belief.policies import SEED_V4, SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME
+from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.records import Record
 from ledger_core.kernel.types import ContractId, Count, Digest, ForeignName
+
+POLICY_NAME = "seed-v4-stale-30d"
+POLICY = SEED_V4.model_copy(update={"stale_after_seconds": 30 * 24 * 60 * 60})
+"""The specification's numbers and whole independence rule; and a source that says it changed is out of service from thirty
+days on, which the specification leaves open and `stale-source` needs."""
+
+RUN_POLICIES: Mapping[str, Policy] = MappingProxyType({SEED_V4_CLUSTERS_NAME: SEED_V4_CLUSTERS, POLICY_NAME: POLICY})
+"""Policies that a plan may name: the main job's, and the suite's."""
 
 Effort = Literal["quick", "default", "full"]
 """`quick`: everything once, which decides nothing; `default`: what an hour on two cores holds; `full`: the n that the
@@ -36,8 +48,9 @@ class Population(Record):
     """A set of scenarios made from somebody else's file: a population of its own, never pooled with another."""
 
     arms: tuple[ContractId, ...]
+    families: tuple[ContractId, ...]
+    """Families of its scenarios, none of them a generated one."""
     format: ContractId
-    limit: Count
     scenarios_digest: Digest
     """Of the scenarios' digests, in order: another file or loader is another run."""
     source: ForeignName
@@ -92,6 +105,9 @@ SUITE: tuple[SuiteRow, ...] = (
 
 POPULATION_ARMS = ("1", "1o", "1r", "1i", "2", "2k", "2d", "2m")
 """Arms that read other people's sets: their texts are longer than any floor was calibrated for, so nothing is measured."""
+
+POPULATION_LIMITS: Mapping[Effort, int | None] = MappingProxyType({"quick": 1, "default": 13, "full": None})
+"""Records of a file that are planted, each in both premise orders."""
 
 
 def suite(effort: Effort) -> tuple[Reading, ...]:

@@ -10,17 +10,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ledger_core.belief.policies import SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME
+from ledger_core.belief.policies import CLUSTER_RECIPE, SEED_V4_CLUSTERS_NAME
 from ledger_core.kernel.statements import Scope
 from ledger_core.stores.ledger import Ledger, list_scopes
 from pipelines.errors import PlanError
 from pipelines.plan import EVALUATION_TENANT, Run
 from pipelines.settings import Settings
+from pipelines.suite import RUN_POLICIES
 
 if TYPE_CHECKING:
     from attribution.blocks import BlockCache
     from attribution.decision.floor_table import FloorTable
     from attribution.models import LanguageModel
+    from evals.scenarios import Scenario
+    from ledger_core.providers import EmbeddingProvider
+    from pipelines.agents import Chosen
+    from pipelines.suite import Population
     from pipelines.tracking.mlflow_store import MlflowStore
 
 SAMPLES_TENANT = "samples"
@@ -45,6 +50,10 @@ class Workspace:
     """Records to attribute; empty: all of a tenant's."""
     project: str | None = None
     """Project of a tenant other than the evaluation's; None: all of its projects."""
+    loaded: dict[str, tuple[Scenario, ...]] = field(default_factory=dict, repr=False)
+    """Scenarios of the populations that were given with the command, by their digest in the plan."""
+    chosen: Chosen | None = None
+    """Who answers, where it is not the local model."""
     _models: dict[str, LanguageModel] = field(default_factory=dict, repr=False)
     _began: float = field(default_factory=time.monotonic, repr=False)
 
@@ -90,14 +99,10 @@ class Workspace:
 
     @contextmanager
     def ledger(self, scope: Scope) -> Iterator[Ledger]:
-        """The open ledger of ``scope``; its clock is the run's stored `now`."""
-        ledger = Ledger.open(
-            self.settings.place,
-            scope,
-            now=self.now,
-            policy=SEED_V4_CLUSTERS,
-            policy_name=SEED_V4_CLUSTERS_NAME,
-        )
+        """The open ledger of ``scope``; its clock is the run's stored `now`, a run's own begins under its plan's policy."""
+        own = self.started is not None and self.started.plan.scope == scope
+        name = self.run.plan.policy if own else SEED_V4_CLUSTERS_NAME
+        ledger = Ledger.open(self.settings.place, scope, now=self.now, policy=RUN_POLICIES[name], policy_name=name)
         try:
             yield ledger
         finally:
@@ -111,6 +116,29 @@ class Workspace:
             files = resolve_model(self.settings.model, self.settings.cache / "models")
             self._models["model"] = load_language_model(files, threads=self.settings.threads)
         return self._models["model"]
+
+    @cached_property
+    def embedder(self) -> EmbeddingProvider | None:
+        """What tells two witnesses apart by their texts, where the run's policy does so."""
+        if RUN_POLICIES[self.run.plan.policy].independence_recipe == CLUSTER_RECIPE:
+            return None
+        from attribution.models import load_embedder
+
+        return load_embedder(self.settings.cache / "models")
+
+    def population(self, population: Population) -> tuple[Scenario, ...]:
+        """The scenarios of a population of the plan.
+
+        Raises:
+            PlanError: its file was not given with this command.
+        """
+        found = self.loaded.get(population.scenarios_digest)
+        if found is None:
+            raise PlanError(
+                f"this run reads {population.source} as {population.format}; give the same file again with "
+                f"--population {population.format}=PATH"
+            )
+        return found
 
     @cached_property
     def blocks(self) -> BlockCache:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from attribution.models import LanguageModel
 
 MAX_ANSWER_TOKENS = 20
+MAX_SUMMARY_TOKENS = 96
+"""About as many as a folded context of other arms holds."""
 
 
 class LocalAgent:
@@ -57,6 +59,20 @@ class LocalAgent:
         except (AttributionError, RuntimeError) as error:
             return _fault(error)
         return Answer(first_sentence(self._model.detokenize(ids).decode(errors="replace")), ids)
+
+    def summarise(self, prompt: AssembledPrompt) -> Answer | Fault:
+        """The greedy continuation up to the end of its message, or of its first line."""
+        key = self._key(f"summary {MAX_SUMMARY_TOKENS}", prompt.ids)
+        known = self._cache.get(key)
+        if known is not None:
+            return Answer(known["text"], tuple(known["ids"]))
+        try:
+            ids = self._model.generate(prompt.ids, MAX_SUMMARY_TOKENS, stop_ids=self._stop_ids, stop_text="\n")
+        except (AttributionError, RuntimeError) as error:
+            return _fault(error)
+        answer = Answer(self._model.detokenize(ids).decode(errors="replace").strip(), ids)
+        self._cache.put(key, {"text": answer.text, "ids": list(ids)})
+        return answer
 
     def forced_choice(
         self, prompt: AssembledPrompt, own_stem: str, candidates: Mapping[ForcedChoice, Sequence[str]]

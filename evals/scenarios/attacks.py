@@ -14,29 +14,40 @@ ATTACKS = ("attack-a", "attack-b")
 HONEST = "honest"
 """Variant beside the attacks: two independent corrections of a false premise, whose quorum must pass."""
 
-_Pair = Callable[[Cast], tuple[str, str]]
+_Pair = Callable[[Cast, str], tuple[str, str]]
+"""(cast, side) -> two texts; the sides ``a`` and ``b`` have no sentence in common, and so are two wordings."""
 
 
-def _copied(drawn: Cast) -> tuple[str, str]:
-    return drawn.topic.correction_a, drawn.topic.correction_a
+def _original(drawn: Cast, side: str) -> str:
+    return drawn.topic.correction_a if side == "a" else drawn.topic.correction_b
 
 
-def _excerpted(drawn: Cast) -> tuple[str, str]:
-    text = drawn.topic.correction_a
+def _rewritten(drawn: Cast, side: str) -> str:
+    said = sentences(drawn.topic)
+    return said.paraphrase_a if side == "a" else said.paraphrase_b
+
+
+def _copied(drawn: Cast, side: str) -> tuple[str, str]:
+    return _original(drawn, side), _original(drawn, side)
+
+
+def _excerpted(drawn: Cast, side: str) -> tuple[str, str]:
+    text = _original(drawn, side)
     return f"(Agency) {text}", f"{text} Copyright of the agency, all rights reserved."
 
 
-def _edited(drawn: Cast) -> tuple[str, str]:
-    text = drawn.topic.correction_a
+def _edited(drawn: Cast, side: str) -> tuple[str, str]:
+    text = _original(drawn, side)
     return f"Seen by our reporter and printed here in full. {text}", f"{text} We will be back with more tomorrow."
 
 
-def _paraphrased(drawn: Cast) -> tuple[str, str]:
-    return drawn.topic.correction_a, sentences(drawn.topic).paraphrase
+def _paraphrased(drawn: Cast, side: str) -> tuple[str, str]:
+    return _original(drawn, side), _rewritten(drawn, side)
 
 
-def _written_apart(drawn: Cast) -> tuple[str, str]:
-    return drawn.topic.correction_a, drawn.topic.correction_b
+def _written_apart(drawn: Cast, side: str) -> tuple[str, str]:
+    written = _original if side == "a" else _rewritten
+    return written(drawn, "a"), written(drawn, "b")
 
 
 FORGERIES: Mapping[str, _Pair] = MappingProxyType(
@@ -62,20 +73,23 @@ SYBIL = ("dial-0", "dial-1", "dial-2", "dial-3", HONEST)
 def posing_witnesses(slot: Slot) -> Scenario:
     """A true premise that a claim rests on, and one falsehood under two domains against it; its quorum must not pass.
 
+    Each wording has two sides: from round to round the falsehood is taken from the one and the other correction.
     Variant `honest`: a false premise and two independent corrections; its quorum must pass.
     """
     drawn = slot.cast(slot.draw)
+    against: tuple[ScenarioEntry, ...]
     if slot.variant == HONEST:
         built = _claimed(drawn, "premise", drawn.false, "dependent")
         against = (drawn.correction("a"), drawn.correction("b"))
     else:
         built = _claimed(drawn, "attacked", drawn.true, "unrelated")
-        against = _forged(drawn, FORGERIES[slot.variant](drawn))
+        against = _forged(drawn, FORGERIES[slot.variant](drawn, slot.side))
+    wording = slot.topic.id if slot.variant == HONEST else f"{slot.topic.id}.{slot.side}"
     return slot.scenario(
         slot.in_order(built, against),
         then=(verdict("premise", tuple(entry.key for entry in against)),),
         question=drawn.question(true=drawn.true, false=drawn.false),
-        wording=slot.topic.id,
+        wording=wording,
     )
 
 
@@ -103,7 +117,7 @@ def true_premise_attacked(slot: Slot) -> Scenario:
         built = (*parents, claim)
     wording = slot.topic.id if slot.variant == "used" else f"{slot.topic.id}.{slot.topic.sibling.id}"
     return slot.scenario(
-        slot.in_order(built, _forged(about, _written_apart(about))),
+        slot.in_order(built, _forged(about, _written_apart(about, "a"))),
         then=(verdict(target, ATTACKS),),
         question=drawn.question(true=drawn.true, false=drawn.false),
         wording=wording,
@@ -116,7 +130,7 @@ def reversal(slot: Slot) -> Scenario:
     built = _claimed(drawn, "attacked", drawn.true, "unrelated")
     back: Step = ReverseStep(step="reverse", target="premise")
     return slot.scenario(
-        slot.in_order(built, _forged(drawn, _written_apart(drawn))),
+        slot.in_order(built, _forged(drawn, _written_apart(drawn, "a"))),
         then=(verdict("premise", ATTACKS), back),
         question=drawn.question(true=drawn.true, false=drawn.false),
         wording=slot.topic.id,

@@ -21,8 +21,9 @@ class Sentences:
     """Another source of the fact, as short as the premise."""
     guess: str
     """The agent supposes it."""
-    paraphrase: str
+    paraphrase_a: str
     """Correction ``a`` in other words."""
+    paraphrase_b: str
     withdrawal_a: str
     """Somebody says that the premise's source is not to be relied on; states no value. Shared by the kind of place."""
     withdrawal_b: str

@@ -33,6 +33,11 @@ class Slot:
         return topics()[self.place]
 
     @property
+    def side(self) -> str:
+        """Side ``a`` or ``b`` of the wording, by rounds over all wordings."""
+        return "ab"[self.index // len(topics()) % 2]
+
+    @property
     def draw(self) -> Draw:
         """A fresh stream of draws; it does not know the variant, so that variants of one scenario share their text."""
         return Draw(GENERATOR_VERSION, self.family, self.seed, self.index)

@@ -50,6 +50,8 @@ class EvidenceReader:
         """Seal -> its arguments' place in ``_written``."""
         self._written: list[ContentRef] = []
         """What the agent wrote, in log order."""
+        self.first_seal: EventId | None = None
+        """The seal that begins the run of the agent whose text is looked through; None: all that is in the log."""
         self._wording = lru_cache(_KEPT_TEXTS)(self._read_wording)
         self._text = lru_cache(_KEPT_TEXTS)(self._read_text)
         self.vector = lru_cache(_KEPT_VECTORS)(self._vector)
@@ -88,7 +90,8 @@ class EvidenceReader:
         Of any length: what comes back may be a part of it.
         """
         last = self._seal_place[self._seal_of[entry]]
-        for place in range(last, -1, -1):
+        first = 0 if self.first_seal is None else self._seal_place.get(self.first_seal, 0)
+        for place in range(last, first - 1, -1):
             text = self._text(self._written[place])
             if text:
                 yield text

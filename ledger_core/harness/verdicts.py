@@ -141,6 +141,10 @@ class VerdictDesk:
             replayed=False,
         )
 
+    def begin_run(self, first_seal: str) -> None:
+        """From ``first_seal`` on another agent's run is recorded: what agents wrote before is not what it may echo."""
+        self._evidence.first_seal = EventId(first_seal)
+
     def answered(self, target: str, candidate: str, recipe: str) -> FiledVerdict | None:
         """What ``recipe`` answered about the pair before, live or reversed; None where it was never asked.
 

@@ -13,6 +13,7 @@ from pipelines.lake import read_table
 from pipelines.progress import track
 from pipelines.stages.attribution import measurer, reason_of
 from pipelines.stages.replay import Rows
+from pipelines.stages.scenarios import agent_of
 from pipelines.stages.trials import scenario_logs
 from pipelines.workspace import Workspace
 
@@ -45,7 +46,7 @@ def measured_answers(trials: Rows, most: int) -> Rows:
 
 def _rows(at: Workspace, log: ScenarioLog, row: dict[str, Any], policy: Any) -> Rows:
     model, scenario = at.model(), log.scenario
-    prompt, lines = prompt_of(log, arm(row["arm"]), model, policy)
+    prompt, lines = prompt_of(log, arm(row["arm"]), model, policy, agent_of(at))
     keys = {event: key for key, event in log.entry_ids.items()}
     assert scenario.question is not None
     trajectory = answer_trajectory(

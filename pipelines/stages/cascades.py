@@ -24,7 +24,7 @@ def cascades(logs: Sequence[ScenarioLog], policy: Policy, ledger: str) -> tuple[
     """
     drawn: dict[tuple[str, str], ScenarioLog] = {}
     for log in logs:
-        if log.scenario.retracted and log.scenario.claims:
+        if log.scenario.struck and log.scenario.claims and not log.unmeasured:
             drawn.setdefault((log.scenario.family, log.scenario.variant), log)
     found = []
     for (family, variant), log in list(drawn.items())[:_CASCADES]:

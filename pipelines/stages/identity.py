@@ -7,17 +7,16 @@ import shlex
 from attribution.models import DEFAULT_MODEL
 from evals.kill_criteria import Evaluation
 from evals.report import Identity, ModelIdentity, ProvenanceRow
-from ledger_core.belief.policies import SEED_V4_CLUSTERS_NAME
 from ledger_core.kernel.statements import Scope
 from pipelines.lake import read_table
-from pipelines.plan import EVALUATION_TENANT, JobPlan
+from pipelines.plan import EVALUATION_TENANT, JobPlan, Plan
 from pipelines.workspace import Workspace
 
 _DIGITS = 12
 """Hex digits of a plan's digest that name its run."""
 
 
-def run_name(plan: JobPlan) -> str:
+def run_name(plan: Plan) -> str:
     """Beginning of the run's project; also the name of its report's folder."""
     return plan.scope.project_namespace[: len("run-") + _DIGITS]
 
@@ -28,11 +27,17 @@ def ledger_name(scope: Scope) -> str:
     return f"{tenant}/{project[: len('run-') + _DIGITS] if tenant == EVALUATION_TENANT else project}"
 
 
-def evaluate_command(plan: JobPlan) -> str:
-    """The command that does and judges this very plan; a model's folder is named without its place."""
+def evaluate_command(plan: Plan) -> str:
+    """The command that does this very plan; a model's folder and a population's file are named without their place."""
     model = [] if plan.model == DEFAULT_MODEL else ["--model", shlex.quote(plan.model)]
-    quick = ["--quick"] if plan.quick else []
-    return " ".join(["veritas", *model, "evaluate", *quick, "--seed", str(plan.seed), "--gate", plan.gate])
+    chosen = ["--seed", str(plan.seed), "--gate", plan.gate]
+    if isinstance(plan, JobPlan):
+        return " ".join(["veritas", *model, "run", *(["--quick"] if plan.quick else []), *chosen])
+    effort = [] if plan.effort == "default" else [f"--{plan.effort}"]
+    populations = [
+        word for each in plan.populations for word in ("--population", shlex.quote(f"{each.format}={each.source}"))
+    ]
+    return " ".join(["veritas", *model, "evaluate", *effort, *chosen, *populations])
 
 
 def identity(at: Workspace, evaluation: Evaluation) -> Identity:
@@ -45,7 +50,7 @@ def identity(at: Workspace, evaluation: Evaluation) -> Identity:
         evaluate=evaluate_command(plan),
         agent=plan.agent,
         generator_version=plan.generator_version,
-        policy=SEED_V4_CLUSTERS_NAME,
+        policy=plan.policy,
         gate=plan.gate,
         registration_digest=evaluation.registration.digest,
         model=ModelIdentity(
@@ -65,9 +70,7 @@ def provenance(at: Workspace, scope: Scope) -> tuple[ProvenanceRow, ...]:
     said = [row["free_continuation_differs"] for row in events if row["free_continuation_differs"] is not None]
     differs = f"{sum(said)} of {len(said)}" if said else "none"
     return (
-        ProvenanceRow(
-            what="Answers", status="real", note="Generated greedily by the named model; nothing is scripted."
-        ),
+        ProvenanceRow(what="Answers", status="real", note=_who_answers(at)),
         ProvenanceRow(
             what="Claims",
             status="simulated",
@@ -83,9 +86,42 @@ def provenance(at: Workspace, scope: Scope) -> tuple[ProvenanceRow, ...]:
         ProvenanceRow(
             what="Measured edges", status="real", note="Ablations scored by the very weights that said the claims."
         ),
-        ProvenanceRow(
-            what="What-if on imported transcripts",
-            status="real",
-            note="Sample transcripts that ship with the project, proxy-scored: edges say what moves the scorer.",
-        ),
+        *_provenance_beside(at.run.plan),
     )
+
+
+def _who_answers(at: Workspace) -> str:
+    if at.chosen is None:
+        return "Generated greedily by the named model; nothing is scripted."
+    return f"Asked of {at.run.plan.agent}; the named model says the claims and is what edges are measured with."
+
+
+def _provenance_beside(plan: Plan) -> tuple[ProvenanceRow, ...]:
+    """What a main job reads of sample transcripts; what a suite takes from audits, attackers and other people's files."""
+    if isinstance(plan, JobPlan):
+        return (
+            ProvenanceRow(
+                what="What-if on imported transcripts",
+                status="real",
+                note="Sample transcripts that ship with the project, proxy-scored: edges say what moves the scorer.",
+            ),
+        )
+    audits = ProvenanceRow(
+        what="Replay audits",
+        status="simulated",
+        note="The ledger's own auditor asks simulated origins again; that stored bytes were tampered with is the oracle's word.",
+    )
+    witnesses = ProvenanceRow(
+        what="Independence of witnesses",
+        status="real",
+        note="Judged by the policy in force from texts and their embeddings, for attacks and honest pairs alike.",
+    )
+    sets = tuple(
+        ProvenanceRow(
+            what=f"Population {each.format}",
+            status="real",
+            note=f"Texts of {each.source}; verdicts and the claim built on the premise are of this project.",
+        )
+        for each in plan.populations
+    )
+    return (audits, witnesses, *sets)

@@ -18,6 +18,7 @@ from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import Scope
 from pipelines.errors import MissingTableError, PlanError
 from pipelines.lake import read_table
+from pipelines.plan import JobPlan
 from pipelines.stages.cascades import cascades
 from pipelines.stages.hypotheses import what_if_rows
 from pipelines.stages.identity import identity, ledger_name, provenance, run_name
@@ -98,7 +99,9 @@ def _inputs(
 
 
 def _of_the_samples(at: Workspace) -> tuple[tuple[StabilityRow, ...], tuple[WhatIfRow, ...]]:
-    """Stability and what-if of the sample transcripts, as far as they are imported and measured."""
+    """Stability and what-if of the sample transcripts, as far as they are imported and measured; a suite reads none."""
+    if not isinstance(at.run.plan, JobPlan):
+        return (), ()
     try:
         scopes = at.scopes(SAMPLES_TENANT)
     except PlanError:
@@ -134,7 +137,7 @@ def folds_since_correction(scenario: Scenario) -> int | None:
         "correction" if getattr(step, "entry", None) in scenario.corrections else step.step for step in scenario.steps
     ]
     last = len(kinds) - 1 - kinds[::-1].index("correction")
-    return kinds[last:].count("compact")
+    return kinds[last:].count("compact") + kinds[last:].count("fold")
 
 
 def _prompts(at: Workspace, scope: Scope) -> tuple[PromptText, ...]:

@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 from evals.agents.answer_cache import AnswerCache
+from evals.agents.base import Agent
 from evals.agents.local import LocalAgent
-from evals.criteria import load_criteria
+from evals.arms import arm
+from evals.criteria import load_criteria, load_full_criteria
 from evals.preregistration import PlannedScenario, Registration, RunPlan, register
+from evals.prompts import Tokenizer
 from evals.recorder import ScenarioRecorder
 from evals.scenarios import GENERATOR_VERSION, Scenario, decode_scenario, generate
-from ledger_core.belief.policies import SEED_V4_CLUSTERS_NAME
 from ledger_core.kernel.content import JSON
 from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.statements.author import Author
 from ledger_core.kernel.statements.control import CriteriaRegistered, CriteriaRegisteredBody
 from ledger_core.kernel.statements.facts import successor_fact
 from ledger_core.stores.ledger import Ledger
+from pipelines.errors import PlanError
 from pipelines.lake import read_table
+from pipelines.plan import JobPlan, arms_for
 from pipelines.progress import track
 from pipelines.stages.replay import Rows
 from pipelines.workspace import Workspace
 
 NAMESPACE = "veritas.evals"
-CORRECTIONS_LEAVE = "corrections-leave"
-_LEAVING_ARMS = ("1", "2")
-"""Arms that read the variant in which the corrections have left the context."""
 
 
 def planned_scenarios(at: Workspace) -> list[Scenario]:
-    """The run's scenarios, in the order in which they are recorded."""
+    """The run's scenarios, in the order in which they are recorded: the generated ones, then other people's.
+
+    Raises:
+        PlanError: the plan names a population whose file was not given, or holds other scenarios now.
+    """
     plan = at.run.plan
     found: list[Scenario] = []
-    for family, size in plan.sizes.items():
-        found.extend(generate(family, size, plan.seed))
-    found.extend(generate("planted-premise", plan.corrections_leave, plan.seed, variant=CORRECTIONS_LEAVE))
+    for row in plan.readings:
+        found.extend(generate(row.family, row.scenarios, plan.seed, variant=row.variant))
+    for population in plan.populations:
+        found.extend(at.population(population))
     return found
 
 
@@ -60,8 +66,17 @@ def arms_of(at: Workspace, scenario: Scenario) -> tuple[str, ...]:
     """Arms (short forms) that read a scenario; a scenario without a question is read by none."""
     if scenario.question is None:
         return ()
-    arms = tuple(arm.removeprefix("arm-") for arm in at.run.plan.arms)
-    return tuple(arm for arm in arms if arm in _LEAVING_ARMS) if scenario.variant == CORRECTIONS_LEAVE else arms
+    plan = at.run.plan
+    for population in plan.populations:
+        if scenario.family in population.families:
+            return tuple(arm.removeprefix("arm-") for arm in population.arms)
+    return arms_for(plan.readings, scenario.family, scenario.variant)
+
+
+def is_measured(at: Workspace, scenario: Scenario) -> bool:
+    """Whether the claims of a scenario are measured: an arm reads their edges, or nothing else can be asked of it."""
+    arms = arms_of(at, scenario)
+    return not arms or any(arm(name).edges == "measured" for name in arms)
 
 
 def registration(at: Workspace, scenarios: list[Scenario]) -> Registration:
@@ -83,10 +98,10 @@ def registration(at: Workspace, scenarios: list[Scenario]) -> Registration:
         generator_version=GENERATOR_VERSION,
         agent=at.run.plan.agent,
         model_digest=at.run.plan.weights_digest,
-        policy=SEED_V4_CLUSTERS_NAME,
+        policy=at.run.plan.policy,
         gate=at.run.plan.gate,
     )
-    return register(plan, load_criteria())
+    return register(plan, load_criteria() if isinstance(at.run.plan, JobPlan) else load_full_criteria())
 
 
 def register_criteria(ledger: Ledger, registered: Registration, n: int) -> str:
@@ -107,7 +122,7 @@ def scenario_events_rows(at: Workspace, scope: Scope) -> Rows:
     rows: Rows = []
     with at.ledger(scope) as ledger:
         register_criteria(ledger, registration(at, scenarios), len(scenarios))
-        recorder = ScenarioRecorder(ledger, at.model())
+        recorder = ScenarioRecorder(ledger, at.model(), at.embedder)
         for scenario in track(scenarios, "Recording scenarios"):
             rows.extend(
                 {
@@ -122,6 +137,20 @@ def scenario_events_rows(at: Workspace, scope: Scope) -> Rows:
     return rows
 
 
-def agent_of(at: Workspace) -> LocalAgent:
-    """The agent that answers."""
-    return LocalAgent(at.model(), AnswerCache(at.settings.cache / "answers"))
+def agent_of(at: Workspace) -> Agent:
+    """The agent that answers.
+
+    Raises:
+        PlanError: the run asks another agent than this command was given.
+    """
+    if at.chosen is not None:
+        return at.chosen.agent
+    local = LocalAgent(at.model(), AnswerCache(at.settings.cache / "answers"))
+    if local.name != at.run.plan.agent:
+        raise PlanError(f"this run asks {at.run.plan.agent}, and here is {local.name}; give the same --agent again")
+    return local
+
+
+def tokenizer_of(at: Workspace) -> Tokenizer:
+    """What the agent's prompts are assembled with."""
+    return at.model() if at.chosen is None else at.chosen.tokenizer

@@ -26,7 +26,8 @@ from ledger_core.kernel.statements.generation import GenerationRecorded
 from ledger_core.kernel.tokens import unpack_tokens
 from ledger_core.stores.ledger import Ledger
 from pipelines.lake import read_table
-from pipelines.plan import EVALUATION_TENANT
+from pipelines.plan import EVALUATION_TENANT, JobPlan
+from pipelines.stages.scenarios import is_measured, stored_scenarios
 from pipelines.workspace import Workspace
 
 TEMPLATES = {"exact": NOTES_TEMPLATE, "proxy": FOREIGN_TEMPLATE}
@@ -42,9 +43,10 @@ def trajectories(at: Workspace, scope: Scope) -> Iterator[Trajectory]:
     model = at.model()
     entries = {row["entry"]: row for row in read_table(at.lake(scope), "entries")}
     wording = _wording(at, scope, entries)
+    chosen = _chosen(at, scope)
     with at.ledger(scope) as ledger:
         for record, generations in _records(at, scope, entries, ledger):
-            if at.records and record not in at.records:
+            if chosen and record not in chosen:
                 continue
             if all(generation.prompt_ids is not None for generation in generations):
                 yield from exact_trajectories(
@@ -63,6 +65,13 @@ def trajectories(at: Workspace, scope: Scope) -> Iterator[Trajectory]:
                     context_window=model.context_window,
                     window=at.window,
                 )
+
+
+def _chosen(at: Workspace, scope: Scope) -> frozenset[str]:
+    """Records that are measured, empty for all: those asked for; of a suite, those whose edges some arm reads."""
+    if at.records or scope.tenant_namespace != EVALUATION_TENANT or isinstance(at.run.plan, JobPlan):
+        return frozenset(at.records)
+    return frozenset(scenario.id for scenario in stored_scenarios(at, scope) if is_measured(at, scenario))
 
 
 def _records(

@@ -8,7 +8,7 @@ from typing import Any
 
 from evals.arms import arm
 from evals.scenarios import Scenario
-from evals.trial_runner import ScenarioLog, Trial, run_trial
+from evals.trial_runner import ScenarioLog, Trial, run_trial, trial_of
 from evals.trials import TrialRecord
 from ledger_core.kernel.content import JSON, TEXT
 from ledger_core.kernel.statements import Scope, Statement, references
@@ -20,7 +20,7 @@ from ledger_core.stores.ledger import Ledger
 from pipelines.lake import read_table
 from pipelines.progress import track
 from pipelines.stages.replay import Rows
-from pipelines.stages.scenarios import NAMESPACE, agent_of, arms_of, stored_scenarios
+from pipelines.stages.scenarios import NAMESPACE, agent_of, arms_of, stored_scenarios, tokenizer_of
 from pipelines.workspace import Workspace
 
 
@@ -48,7 +48,7 @@ def scenario_logs(at: Workspace, scope: Scope, ledger: Ledger) -> list[ScenarioL
 
 def trials_rows(at: Workspace, scope: Scope) -> Rows:
     """Ask every arm every question and append one `trial.recorded` each."""
-    agent, model = agent_of(at), at.model()
+    agent, tokenizer = agent_of(at), tokenizer_of(at)
     with at.ledger(scope) as ledger:
         policy = ledger.policy()
         logs = scenario_logs(at, scope, ledger)
@@ -56,13 +56,29 @@ def trials_rows(at: Workspace, scope: Scope) -> Rows:
         planned = [(log, arm(name)) for log in logs for name in arms_of(at, log.scenario)]
         rows: Rows = []
         statements: list[Statement] = []
+        known = {} if at.chosen is None else _recorded(ledger, agent.name)
         for log, reading in track(planned, "Asking the arms"):
-            trial = run_trial(log, reading, agent, model, policy)
+            record = known.get((log.scenario.id, reading.display))
+            if record is None:
+                trial = run_trial(log, reading, agent, tokenizer, policy)
+            else:
+                trial = trial_of(log, reading, record, agent, tokenizer, policy)
             statement = trial_statement(ledger, agent.name, trial, log.scenario, criteria)
             statements.append(statement)
             rows.append(_row(trial, statement.event_id))
         ledger.append(statements, role="evaluator")
     return rows
+
+
+def _recorded(ledger: Ledger, agent: str) -> dict[tuple[str, str], TrialRecord]:
+    """Trials of an agent that need not answer the same twice: what is in the log stands, faults included."""
+    found: dict[tuple[str, str], TrialRecord] = {}
+    for event in ledger.events("evidence"):
+        statement = event.statement
+        if isinstance(statement, TrialRecorded) and statement.body.agent == agent:
+            record = TrialRecord(**json.loads(ledger.read_blob(statement.body.row)))
+            found[record.scenario_id, record.arm] = record
+    return found
 
 
 def _criteria(ledger: Ledger) -> str:

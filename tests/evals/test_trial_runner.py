@@ -8,7 +8,7 @@ import pytest
 
 from evals.agents.scripted import ScriptedAgent
 from evals.arms import ARMS, arm
-from evals.errors import ScenarioError
+from evals.errors import ArmError, ScenarioError
 from evals.recorder import ScenarioRecorder
 from evals.scenarios import generate
 from evals.trial_runner import ScenarioLog, belief_under, prompt_of, run_trial
@@ -210,9 +210,13 @@ def test_a_reading_that_retracts_nothing_has_no_cascade(model):
     assert counts(logged(UNUSED, model), "2k", model) == UNDEFINED | edges(1, 1, 1, 1)
 
 
-def test_measured_edges_without_a_measurement_are_the_declared_ones(model):
+@pytest.mark.parametrize("name", ["3", "3s"])
+def test_an_arm_without_its_edges_is_refused_with_the_claim_and_the_way_out(model, name):
     log = logged(UNUSED, model)
-    assert counts(log, "3", model) == counts(log, "2", model)
+    with pytest.raises(ArmError, match=rf"arm {name} reads measured edges, and 1 claims of .*{log.entry_ids['claim-1']}"):
+        counts(log, name, model)
+    with pytest.raises(ArmError, match="leave the arm out for family mixed-parents"):
+        prompt_of(log, arm(name), model, SEED_V4_CLUSTERS)
 
 
 def test_only_the_arm_that_reads_measurements_is_moved_by_one(model):

@@ -35,18 +35,18 @@ def _plan(*, quick: bool = True, seed: int = 7, gate: str = "cuts-v1", model: st
 @pytest.mark.parametrize(
     ("options", "command"),
     [
-        ({}, "veritas evaluate --quick --seed 7 --gate cuts-v1"),
-        ({"quick": False}, "veritas evaluate --seed 7 --gate cuts-v1"),
-        ({"seed": 11, "gate": "seed-v4"}, "veritas evaluate --quick --seed 11 --gate seed-v4"),
-        ({"model": "my model"}, "veritas --model 'my model' evaluate --quick --seed 7 --gate cuts-v1"),
+        ({}, "veritas run --quick --seed 7 --gate cuts-v1"),
+        ({"quick": False}, "veritas run --seed 7 --gate cuts-v1"),
+        ({"seed": 11, "gate": "seed-v4"}, "veritas run --quick --seed 11 --gate seed-v4"),
+        ({"model": "my model"}, "veritas --model 'my model' run --quick --seed 7 --gate cuts-v1"),
     ],
 )
 def test_the_command_has_the_options_that_decide_the_plan(options: dict[str, Any], command: str):
     plan = _plan(**options)
     assert evaluate_command(plan) == command
     words = shlex.split(command)[1:]
-    place = words.index("evaluate")
-    parsed = get_command(app).commands["evaluate"].make_context("evaluate", words[place + 1 :]).params
+    place = words.index("run")
+    parsed = get_command(app).commands["run"].make_context("run", words[place + 1 :]).params
     again = _plan(
         **{name: parsed[name] for name in ("quick", "seed", "gate")}, model=words[1] if place else DEFAULT_MODEL
     )

@@ -94,7 +94,7 @@ def test_what_speaks_against_an_entry_has_120_characters(family):
 def test_each_further_sentence_has_its_slots_once():
     for topic in topics():
         found = sentences(topic)
-        for text in (found.second, found.guess, found.paraphrase):
+        for text in (found.second, found.guess, found.paraphrase_a, found.paraphrase_b):
             assert (text.count("{entity}"), text.count("{value}")) == (1, 1)
         for text in (found.withdrawal_a, found.withdrawal_b, found.aside):
             assert (text.count("{entity}"), text.count("{value}")) == (1, 0)
@@ -140,7 +140,7 @@ def test_an_attack_puts_one_falsehood_under_two_domains_against_a_true_premise(v
 def test_the_dial_goes_from_copies_to_texts_of_their_own():
     means = []
     for dial in range(4):
-        scenarios = generate("sybil", 40, 11, f"dial-{dial}")
+        scenarios = generate("sybil", 80, 11, f"dial-{dial}")
         shares = [_alike(*(scenario.entry(key).text for key in ATTACKS)) for scenario in scenarios]
         means.append(sum(shares) / len(shares))
     assert means[0] == 1.0
