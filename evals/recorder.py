@@ -1,4 +1,4 @@
-"""Records scenarios in a ledger: the runner seals, the local model says, the oracle judges.
+"""Records scenarios in a ledger: the runner seals, the local model says, a judge says what contradicts what.
 
 Claims are decoded at this boundary by the local model, constrained to the planted words, so the scorer is the generator and its
 measurements may lower edges. What the model would have said freely is kept as a flag, not as text.
