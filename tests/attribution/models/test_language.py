@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attribution.errors import ContextWindowError, LayoutError
-from attribution.models import LanguageModel
+from attribution.errors import ContextWindowError, DeviceMissingError, LayoutError
+from attribution.models import LanguageModel, load_language_model
 from attribution.models.decoding import _Answer
 
 
@@ -113,3 +113,12 @@ def test_the_packaged_model_answers_and_repeats_itself(smollm2: LanguageModel):
     assert smollm2.constrained(prompt, wrong).first_divergence == 5
     assert smollm2.context_window == 8192
     assert smollm2.files.quantisation == "GGUF F32 (61) + Q4_1 (210) + Q8_0 (1), de-quantised to float32"
+
+
+def test_a_gpu_that_is_not_there_is_refused_before_weights_are_read(tiny_files, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(DeviceMissingError, match=r"'cuda' was asked for, and torch .* sees no GPU here; use 'cpu'"):
+        load_language_model(tiny_files, threads=1, device="cuda")
+    with pytest.raises(DeviceMissingError, match="device 'tpu' is unknown; choose one of cpu, cuda"):
+        load_language_model(tiny_files, threads=1, device="tpu")
+    assert load_language_model(tiny_files, threads=1, device="cpu").device == "cpu"

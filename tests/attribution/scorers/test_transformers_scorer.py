@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from attribution.blocks import make_blocks
+from attribution.blocks import make_blocks, run_block
 from attribution.contrast import contrast
-from attribution.errors import ContextWindowError, UnsupportedModelError
+from attribution.errors import BlockError, ContextWindowError, UnsupportedModelError
 from attribution.layout import Target, Unit, build_layout, tile
 from attribution.models import LanguageModel, load_language_model, resolve_model
 from attribution.scorers.transformers_scorer import TransformersScorer
@@ -111,6 +111,27 @@ def test_the_identity_covers_weights_dtype_and_plan(tiny, tiny_files, scorer, tm
     assert len({one.id for one in scorers}) == 4
     assert [one.dtype for one in scorers] == ["float32", "float32", "bfloat16", "float32"]
     assert scorer.plan == "prefix-tree-v1/100"
+
+
+def test_a_device_is_part_of_the_plan_and_so_of_identity_and_block(tiny, scorer, monkeypatch):
+    """GPUs add in another order: what they score must never be taken for what the CPU scores."""
+    layout = trajectory(tiny)
+    here = make_blocks(scorer, layout, ALL[:1])[0].digest
+    identity = scorer.id
+    monkeypatch.setattr(tiny, "device", "cuda")
+    assert scorer.plan == "prefix-tree-v1/100/cuda"
+    assert scorer.id != identity
+    assert make_blocks(scorer, layout, ALL[:1])[0].digest != here
+
+
+def test_bfloat16_is_in_the_block_and_in_the_identity(tiny, tiny_files, scorer):
+    layout = trajectory(tiny)
+    coarse = TransformersScorer(load_language_model(tiny_files, threads=1, dtype="bfloat16"), chunk_tokens=100)
+    fine_block, coarse_block = (make_blocks(one, layout, ALL[:1])[0] for one in (scorer, coarse))
+    assert (fine_block.dtype, coarse_block.dtype) == ("float32", "bfloat16")
+    assert fine_block.digest != coarse_block.digest
+    with pytest.raises(BlockError, match="make it anew"):
+        run_block(scorer, layout, coarse_block, None)
 
 
 def test_torch_threads_do_not_move_a_bit(tiny, scorer):
