@@ -17,8 +17,8 @@ from tests.mutation.running import SUITES, Record, Result, judge
 from tests.tree import ROOT
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-Equivalent = dict[tuple[str, str, str], str]
-"""(module, before, after) -> why no test can tell."""
+Equivalent = dict[tuple[str, str, str, str], str]
+"""(module, line of it, before, after) -> why no test can tell."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,7 +60,7 @@ def sampled(modules: Iterable[str], size: int, seed: int) -> list[Mutant]:
 def known_equivalent() -> Equivalent:
     """What `equivalent.toml` explains."""
     listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
-    return {(one["module"], one["before"], one["after"]): one["why"] for one in listed}
+    return {(one["module"], one["source"], one["before"], one["after"]): one["why"] for one in listed}
 
 
 def summary(results: Sequence[Result], equivalent: Equivalent) -> list[str]:
@@ -81,7 +81,7 @@ def describe(result: Result) -> str:
 
 
 def _reason(result: Result, equivalent: Equivalent) -> str | None:
-    return equivalent.get((result.module, result.before, result.after))
+    return equivalent.get((result.module, result.source, result.before, result.after))
 
 
 def _line(name: str, results: Sequence[Result], equivalent: Equivalent) -> str:

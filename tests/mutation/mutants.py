@@ -52,6 +52,8 @@ class Mutant:
     """Among all mutants of this text of the module."""
     digest: str
     """Of the module's text."""
+    source: str
+    """The line as it stands in the module, without the space around it."""
     function: str
     """Name of the innermost function whose body it changes; empty for what runs when the module is imported."""
     first: int
@@ -71,6 +73,7 @@ def mutants_of(path: Path, name: str) -> list[Mutant]:
     """Every mutant of the module at ``path``, in order of the text."""
     source = path.read_bytes()
     digest = hashlib.sha256(source).hexdigest()
+    lines = ["", *source.decode().splitlines()]
     return [
         Mutant(
             name,
@@ -80,6 +83,7 @@ def mutants_of(path: Path, name: str) -> list[Mutant]:
             change.after,
             number,
             digest,
+            lines[change.line].strip(),
             change.scope.function,
             change.scope.first,
             change.scope.last,

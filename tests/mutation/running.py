@@ -40,6 +40,7 @@ class Result:
     operator: str
     before: str
     after: str
+    source: str
     outcome: Outcome
     test: str
     """Node id of the test that failed, if one did."""
@@ -149,6 +150,6 @@ def _messages(suite: Sequence[str], mutants: Sequence[Mutant], workers: int) -> 
 
 def _result(mutant: Mutant, verdict: Verdict) -> Result:
     found = asdict(mutant)
-    kept = {name: found[name] for name in ("module", "line", "operator", "before", "after")}
+    kept = {name: found[name] for name in ("module", "line", "operator", "before", "after", "source")}
     outcome: Any = verdict.outcome
     return Result(key=mutant.key, outcome=outcome, test=verdict.test, seconds=verdict.seconds, **kept)

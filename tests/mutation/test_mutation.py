@@ -103,7 +103,7 @@ def test_a_sample_is_the_same_for_the_same_seed_and_smaller_than_asked_for_nowhe
 
 
 def result(key: str, outcome: str = "killed", after: str = "b") -> Result:
-    return Result(key, "m.py", 1, "compare", "a", after, outcome, "", 0.5)
+    return Result(key, "m.py", 1, "compare", "a", after, "is a", outcome, "", 0.5)
 
 
 def test_results_are_remembered_and_not_asked_for_again(tmp_path, monkeypatch, module):
@@ -125,7 +125,7 @@ def test_the_summary_counts_what_a_test_could_have_killed():
         result("10", "survived", "c"),
         result("11", "uncovered"),
     ]
-    lines = program.summary(results, {("m.py", "a", "c"): "both are zero"})
+    lines = program.summary(results, {("m.py", "is a", "a", "c"): "both are zero"})
     assert lines == [
         "m.py: 9 of 11 killed, 81.8% [48.2%, 97.7%]; 1 equivalent",
         "all: 9 of 11 killed, 81.8% [48.2%, 97.7%]; 1 equivalent",
@@ -138,8 +138,9 @@ def test_the_summary_counts_what_a_test_could_have_killed():
 def test_every_equivalent_mutant_exists_and_has_a_reason():
     """An explanation of a text that is gone explains nothing."""
     gone = []
-    for (module, before, after), why in program.known_equivalent().items():
+    for (module, source, before, after), why in program.known_equivalent().items():
         assert len(why) > 20
-        if not any((m.before, m.after) == (before, after) for m in mutants_of(ROOT / module, module)):
-            gone.append(f"{module}: {before} -> {after}")
+        found = mutants_of(ROOT / module, module)
+        if not any((m.source, m.before, m.after) == (source, before, after) for m in found):
+            gone.append(f"{module}: {source}: {before} -> {after}")
     assert gone == []

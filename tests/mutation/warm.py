@@ -65,13 +65,11 @@ class _Warm:
         self._workers = workers
         self._sender = sender
         self._trace = Trace({mutant.module for mutant in mutants})
+        self._trace.start(IMPORT)  # already now: some `conftest.py` are imported before the session begins
         self._items: list[pytest.Item] = []
         self._seconds: list[float] = []
         self._lines: Lines = {}
         self._killers: Counter[tuple[str, str, int]] = Counter()
-
-    def pytest_sessionstart(self) -> None:
-        self._trace.start(IMPORT)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._trace.stop()

@@ -173,6 +173,12 @@ def test_encoding_guards_its_depth_too() -> None:
     assert encode(value) == b"[" * 64 + b"1" + b"]" * 64
     with pytest.raises(StrictProfileError, match=r"nesting deeper than 64 at \$(\[0\]){64}$"):
         encode([value])
+    inner: object = 1
+    for _ in range(64):
+        inner = {"a": inner}
+    assert encode(inner) == b'{"a":' * 64 + b"1" + b"}" * 64
+    with pytest.raises(StrictProfileError, match=r"nesting deeper than 64 at \$(\['a'\]){64}$"):
+        encode({"a": inner})
     cycle: list[object] = []
     cycle.append(cycle)
     with pytest.raises(StrictProfileError, match="nesting deeper than 64"):
@@ -190,6 +196,8 @@ def test_limits_hold_for_input_and_output_alike() -> None:
         encode({"a": [0] * 4_097})
     members = {f"k{i}": i for i in range(4_096)}
     assert parse(encode(members)) == members
+    with pytest.raises(StrictProfileError, match=r"4097 members or elements exceed 4096 in one container at \$$"):
+        encode({**members, "one": 1})
     with pytest.raises(StrictProfileError, match="more than 4096 members"):
         parse(json.dumps({**members, "one": 1}).encode())
 

@@ -81,6 +81,12 @@ def test_a_blank_line_separates_texts_without_fences_and_tables(one: str, other:
         ("1. First item. More\n 2. Second\n(a. Third", ["1. First item. ", "More\n", " 2. Second\n", "(a. Third"]),
         ("- IV. Four\n> * 12. Twelve", ["- IV. Four\n", "> * 12. Twelve"]),
         ("It cost 5. Then 6.", ["It cost 5. ", "Then 6."]),
+        ("It cost five. 12 came.", ["It cost five. ", "12 came."]),
+        ("! Abc", ["! ", "Abc"]),
+        ("An end. ǅep.", ["An end. ", "ǅep."]),
+        ('He is a "Dr." Then he left.', ['He is a "Dr." ', "Then he left."]),
+        ("The USA. Then it rained.", ["The USA. ", "Then it rained."]),
+        ("See a B. The rest.", ["See a B. ", "The rest."]),
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
@@ -99,6 +105,7 @@ def test_sentences(text: str, expected: list[str]) -> None:
         ("```\n```\nSo. B", ["```\n```\n", "So. ", "B"]),
         ("```\nA\n```\n\n```\nB\n```", ["```\nA\n```\n\n", "```\nB\n```"]),
         ("```\nA. B\n``` C. D\n```", ["```\nA. B\n``` C. D\n```"]),
+        ("~~~ `py`\nA. B\n~~~", ["~~~ `py`\nA. B\n~~~"]),
     ],
 )
 def test_a_fence_is_one_claim(text: str, expected: list[str]) -> None:
@@ -113,6 +120,7 @@ def test_a_fence_is_one_claim(text: str, expected: list[str]) -> None:
         ("a | b\nc | d", ["a | b\n", "c | d"]),
         ("| a |\n| - |", ["| a |\n| - |"]),
         ("a\n|---|", ["a\n", "|---|"]),
+        ("a | b. C\n---\nd", ["a | b. ", "C\n", "---\n", "d"]),
         ("| a |\n|---|\n| b |\n| c |\n|---|\n| d |", ["| a |\n|---|\n| b |\n| c |\n|---|\n| d |"]),
     ],
 )
@@ -201,7 +209,11 @@ def test_a_tool_call_id_counts_as_a_word_of_its_own_only() -> None:
         (CiteKind.CALL, "ab"),
         (CiteKind.NUMBER, "8"),
     ]
-    assert find_cites("[a.c] abc", ["a.c", ""]) == (Cite(CiteKind.CALL, "a.c", 0, 5),)
+    assert find_cites("[a.c] abc []", ["a.c", ""]) == (Cite(CiteKind.CALL, "a.c", 0, 5),)
+
+
+def test_of_two_ids_that_fit_the_longer_one_is_cited() -> None:
+    assert find_cites("see call_1.x", ["call_1", "call_1.x"]) == (Cite(CiteKind.CALL, "call_1.x", 4, 12),)
 
 
 def test_an_entry_may_be_cited_by_its_whole_id() -> None:

@@ -121,3 +121,63 @@ def test_every_part_of_a_link_matters(offset, shard, event, receipt):
     assert here != link(offset, shard, bytes(31) + bytes([event[0] ^ 1]), receipt)
     assert here != link(offset, shard, event, receipt + b"x")
     assert here != link(offset, shard, event, receipt, "01" * 32)
+
+
+def test_an_unchecked_position_is_a_position_in_everything_but_the_check():
+    unchecked = Position.unchecked("7", "ab" * 32, 3)
+    checked = Position.make(committed_offset="7", epoch_id="ab" * 32, shard=3)
+    assert unchecked == checked
+    assert hash(unchecked) == hash(checked)
+    assert unchecked.canonical_bytes() == checked.canonical_bytes()
+    assert unchecked.model_copy(update={"shard": 4}) == Position.make(committed_offset="7", epoch_id="ab" * 32, shard=4)
+    assert unchecked.model_fields_set == checked.model_fields_set
+    assert Position.unchecked("-1", "no digest", -1).committed_offset == "-1"
+
+
+FILED = {
+    "channel": "service",
+    "context_head": None,
+    "delivery_id": "d-1",
+    "policy_head": "cd" * 32,
+    "principal_id": "local",
+    "received_at": "2026-03-01T12:00:00.000001000Z",
+    "recorded_at": "2026-03-01T12:00:01.000000000Z",
+    "role": "evaluator",
+}
+
+
+def test_a_receipt_is_read_off_its_bytes_as_it_is_decoded():
+    for changes in ({}, {"context_head": "ef" * 32, "delivery_id": None}, {"policy_head": None, "channel": "import"}):
+        receipt = Receipt.make(**FILED | changes)
+        found = log.receipt_outline(receipt.canonical_bytes())
+        assert found == (receipt.received_at, receipt.recorded_at, receipt.policy_head)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"service"', b'"post"'),
+        (b'"local"', b'"Local"'),
+        (b"cd" * 32, b"CD" * 32),
+        (b"12:00:00.000001000Z", b"12:00:00.000001001Z"),
+        (b"2026-03-01T12:00:01", b"2026-02-30T12:00:01"),
+        (b'"role"', b' "role"'),
+        (b'"d-1"', b'""'),
+        (b'"evaluator"}', b'"evaluator","x":1}'),
+        (b'"evaluator"}', b'"evaluator"} '),
+    ],
+)
+def test_what_is_no_receipt_has_no_outline(old, new):
+    encoded = Receipt.make(**FILED).canonical_bytes()
+    changed = encoded.replace(old, new)
+    assert changed != encoded
+    assert log.receipt_outline(changed) is None
+    with pytest.raises(StatementError):
+        Receipt.decode(changed)
+
+
+def test_a_receipt_of_29_february_or_a_foreign_alphabet_is_left_to_decoding():
+    for changes in ({"received_at": "2024-02-29T00:00:00.000000000Z"}, {"delivery_id": "é"}):
+        encoded = Receipt.make(**FILED | changes).canonical_bytes()
+        assert log.receipt_outline(encoded) is None
+        assert Receipt.decode(encoded)

@@ -179,6 +179,13 @@ def test_what_is_no_subtree_is_refused(start: int, end: int, size: int, message:
             merkle.subtree_proof(LEAVES[:size], start, end)
 
 
+def test_a_leaf_lies_in_a_subtree_only_if_that_is_one() -> None:
+    root = merkle.root(LEAVES[1:3])
+    proof = merkle.inclusion_proof(LEAVES[1:3], 0)
+    with pytest.raises(MerkleError, match=r"leaves \[1, 3\) are no subtree: 1 is no multiple of 2"):
+        merkle.verify_subtree_inclusion(leaf=LEAVES[1], index=1, start=1, end=3, proof=proof, subtree_root=root)
+
+
 def test_the_largest_tree_has_proofs_of_sixty_four_hashes() -> None:
     root = leaf = LEAVES[0]
     for sibling in LEAVES[:64]:

@@ -255,21 +255,41 @@ def test_shards_are_spread_over_the_whole_count() -> None:
     }
     assert shards == set(range(16))
     assert ostk.partition_shard(epoch=DIGEST, scope=scope, family="f", key=DIGEST, shard_count=1) == 0
+    assert ostk.partition_shard(epoch=DIGEST, scope=scope, family="f", key=DIGEST, shard_count=65_536) < 65_536
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ostk.genesis_chain(receipt="ab" * 31, epoch=DIGEST, shard=0), "receipt digest"),
-        (lambda: ostk.genesis_chain(receipt=DIGEST, epoch=DIGEST.upper(), shard=0), "epoch id"),
+        (lambda: ostk.genesis_chain(receipt="ab" * 31, epoch=DIGEST, shard=0), "^receipt digest 'abab"),
+        (
+            lambda: ostk.genesis_chain(receipt=DIGEST, epoch=DIGEST.upper(), shard=0),
+            f"^epoch id '{DIGEST.upper()}' is no digest",
+        ),
         (lambda: ostk.genesis_chain(receipt=DIGEST, epoch=DIGEST, shard=65_536), "shard 65536 does not fit"),
         (lambda: ostk.genesis_chain(receipt=DIGEST, epoch=DIGEST, shard=-1), "shard -1 does not fit"),
         (
             lambda: ostk.append_chain(previous=DIGEST, epoch=DIGEST, shard=0, offset=0, event_id=DIGEST),
             "offsets count from 1",
         ),
-        (lambda: ostk.append_chain(previous=DIGEST, epoch="x", shard=0, offset=1, event_id=DIGEST), "epoch id 'x'"),
-        (lambda: ostk.append_chain(previous=DIGEST, epoch=DIGEST, shard=0, offset=1, event_id=""), "event id ''"),
+        (lambda: ostk.append_chain(previous=DIGEST, epoch="x", shard=0, offset=1, event_id=DIGEST), "^epoch id 'x'"),
+        (lambda: ostk.append_chain(previous=DIGEST, epoch=DIGEST, shard=0, offset=1, event_id=""), "^event id ''"),
+        (
+            lambda: ostk.append_chain(previous="x" * 81, epoch=DIGEST, shard=0, offset=1, event_id=DIGEST),
+            f"^previous chain digest '{'x' * 80}' is no digest",
+        ),
+        (
+            lambda: ostk.partition_shard(epoch="", scope={}, family="f", key=DIGEST, shard_count=1),
+            "^epoch id ''",
+        ),
+        (
+            lambda: ostk.partition_shard(epoch=DIGEST, scope={}, family="f", key="k", shard_count=1),
+            "^key digest 'k'",
+        ),
+        (
+            lambda: ostk.partition_shard(epoch=DIGEST, scope={}, family="f", key=DIGEST, shard_count=65_537),
+            "shard count 65537 lies outside 1 to 65536",
+        ),
         (
             lambda: ostk.partition_shard(epoch=DIGEST, scope={}, family="f", key=DIGEST, shard_count=0),
             "shard count 0",
@@ -278,7 +298,7 @@ def test_shards_are_spread_over_the_whole_count() -> None:
             lambda: ostk.partition_shard(epoch=DIGEST, scope={}, family="F!", key=DIGEST, shard_count=1),
             "family 'F!' is no contract id",
         ),
-        (lambda: ostk.approval_message(Prefix.BOOTSTRAP_APPROVAL, DIGEST + "\n"), "statement id"),
+        (lambda: ostk.approval_message(Prefix.BOOTSTRAP_APPROVAL, DIGEST + "\n"), "^statement id '"),
         (lambda: ostk.identity(Prefix.ACCEPTED_EVENT, {"a": 1.0}), "type float"),
     ],
 )
@@ -296,6 +316,7 @@ def locator(**changes: object) -> dict[str, object]:
     ("changes", "message"),
     [
         ({"components": []}, "no list of components"),
+        ({"components": "ab"}, "components 'ab' of a locator are no list of components"),
         ({"components": ["x"]}, "component 'x' of a locator is no object"),
         (
             {"components": [{"encoding": "decimal", "key": "id", "value": "012345"}]},
@@ -315,6 +336,11 @@ def test_malformed_locators_are_refused(changes: dict[str, object], message: str
     assert ostk.resource_uri(locator()).startswith("urn:ostk:entity:v1:repository:sha256:")
     with pytest.raises(StrictProfileError, match=message):
         ostk.resource_uri(locator(**changes))
+
+
+def test_a_resource_uri_is_returned_itself() -> None:
+    uri = f"urn:ostk:version:v1:repository:sha256:{DIGEST}"
+    assert ostk.check_resource_uri(uri) is uri
 
 
 @pytest.mark.parametrize(

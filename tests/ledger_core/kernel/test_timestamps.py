@@ -28,6 +28,7 @@ def test_a_timestamp_and_its_instant(value: str, instant: datetime) -> None:
     ("value", "message"),
     [
         ("2026-08-14T12:34:56Z", "not of the form"),
+        ("2026-08-14T12:34:56.000000000", "not of the form"),
         ("2026-08-14T12:34:56.000Z", "not of the form"),
         ("2026-08-14T12:34:56.000000000+00:00", "not of the form"),
         ("2026-08-14t12:34:56.000000000z", "not of the form"),
@@ -48,6 +49,11 @@ def test_a_timestamp_and_its_instant(value: str, instant: datetime) -> None:
 def test_other_timestamps_are_refused(value: str, message: str) -> None:
     with pytest.raises(StrictProfileError, match=message):
         check_timestamp(value)
+
+
+def test_a_message_repeats_sixty_four_characters_of_a_value() -> None:
+    with pytest.raises(StrictProfileError, match=f"^timestamp '{'x' * 64}' is not of the form"):
+        check_timestamp("x" * 65)
 
 
 def test_an_instant_in_another_zone_is_converted() -> None:

@@ -14,6 +14,7 @@ from ledger_core.kernel import canonical
 from ledger_core.kernel.errors import LedgerError, StatementError, TrustFieldError
 from ledger_core.kernel.records import MAX_BYTES, TRUST_FIELDS, Record
 from ledger_core.kernel.statements import STATEMENT_TYPES, Statement, decode_statement, family_of
+from ledger_core.kernel.statements.envelope import kind_and_fact
 from tests.ledger_core.story import Story
 
 STORY = Story()
@@ -314,6 +315,9 @@ def test_records_that_contradict_themselves_are_refused():
         ("verdict.filed", ("body", "candidate"), STORY.id("observed_alpha"), "itself"),
         ("independence.assessed", ("body", "result"), "echo", "names which"),
         ("independence.assessed", ("body", "echoes"), [digest], "names which"),
+        ("independence.assessed", ("body", "first"), "ff" * 32, "two different entries, sorted"),
+        ("independence.assessed", ("body", "second"), BY_KIND["independence.assessed"].body.first, "two different"),
+        ("generation.recorded", ("body", "context", 0, "token_start"), 10, "token range 10..9 runs backwards"),
         ("ledger.genesis", ("body", "scope", "project_namespace"), "other", "its own|scope it stands in"),
         ("entry.given", ("representation", "lineage", "relation"), "origin", "lineage"),
         ("entry.observed", ("representation", "lineage", "relation"), "supersedes", "lineage"),
@@ -325,6 +329,28 @@ def test_records_that_contradict_themselves_are_refused():
     refuses(spelled(changed(measured, ("body", "entries", edge, "ppm"), None)), "weight")
     refuses(spelled(changed(measured, ("body", "entries", 1 - edge, "ppm"), 0)), "weight")
     refuses(spelled(changed(measured, ("body", "entries", edge, "interval"), {"high": 1, "low": 2})), "backwards")
+
+
+def test_only_members_of_a_pair_echo():
+    document = changed(as_json(BY_KIND["independence.assessed"]), ("body", "result"), "echo")
+    refuses(spelled(changed(document, ("body", "echoes"), ["ab" * 32])), "only members of the pair echo")
+
+
+def test_a_generation_of_a_model_elsewhere_has_no_token_bounds():
+    document = changed(as_json(BY_KIND["generation.recorded"]), ("body", "prompt_tokens"), None)
+    for number in range(len(document["body"]["context"])):
+        for bound in ("token_start", "token_stop"):
+            document = changed(document, ("body", "context", number, bound), None)
+    assert decode_statement(spelled(document)).body.is_exact is False
+
+
+def test_kind_and_fact_are_read_off_a_statement_only():
+    statement = BY_KIND["entry.given"]
+    assert kind_and_fact(statement.encoded) == ("entry.given", statement.source_fact_id)
+    for mark in (b'],"kind":"', b'"schema_version":1,"scope":', b',"visibility_class":"'):
+        short = statement.encoded.replace(mark, b"")
+        with pytest.raises(StatementError, match=f"^{len(short)} bytes are no statement: a field of the envelope"):
+            kind_and_fact(short)
 
 
 def test_weights_and_beliefs_stay_in_their_units():

@@ -25,6 +25,8 @@ def test_keys_are_spelled_as_designed():
     assert (verdict.object, verdict.key) == ("a" * 64, f"{'b' * 64}/oracle-v1")
     assert facts.successor_fact(SPACE, "a" * 64, None).key == "none"
     assert facts.successor_fact(SPACE, "a" * 64, "b" * 64).key == "b" * 64
+    receipt = facts.receipt_fact(SPACE, "a" * 64, "alpha.example", "*")
+    assert (receipt.object, receipt.key, receipt.revision) == ("a" * 64, "alpha.example/*", "1")
     assert facts.trial_fact(SPACE, "a" * 64, "2m", "local/x", 3).key == "2m/local/x/3"
 
 
