@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evals.arms import ARMS
 from evals.criteria import Criterion, Part
 from evals.metrics import (
     ANSWER_METRICS,
@@ -29,16 +30,18 @@ from evals.report.data import (
 from evals.statistics import PairedTable, holm
 from evals.trials import Outcome, TrialRecord
 
-ARM_ORDER = (
-    *("1", "1w", "1m", "1o", "1r", "1i", "1l"),
-    *("2v1", "2b", "2", "2k", "2d", "2t", "2m", "2c", "2x", "3"),
+ARM_ORDER = tuple(ARMS)
+"""As the table of arms lists them; unknown arms follow in alphabetical order."""
+
+ANSWER_PAIRS = (
+    *(("2", "1"), ("2", "1o"), ("2", "2v1"), ("2", "2k")),
+    *(("2", "2d"), ("2", "2t"), ("2", "2b"), ("2m", "2"), ("3", "2")),
+    *(("2", "1r"), ("2", "1i"), ("2", "1l"), ("2", "1w"), ("2", "1m")),
+    *(("2r", "2"), ("2kr", "2k"), ("2r", "2kr"), ("2c", "2r"), ("2s", "2"), ("3s", "3")),
 )
-"""As the design's table lists them; unknown arms follow in alphabetical order."""
+"""Secondary contrasts of answers, left − right: the ledger against its parts, its rivals, and its own order."""
 
-ANSWER_PAIRS = (("2", "1"), ("2", "1o"), ("2", "2v1"), ("2", "2k"), ("2m", "2"), ("3", "2"))
-"""Secondary contrasts of answers, left − right."""
-
-EDGE_PAIRS = (("3", "2"), ("3", "2x"))
+EDGE_PAIRS = (("3", "2"), ("3", "2x"), ("2s", "2"), ("3s", "2s"))
 """Secondary contrasts of what a retraction invalidates: only arms whose edges differ can differ."""
 
 CHANGES = (("1", "2"), ("2k", "2"), ("2m", "2"), ("2", "3"))
@@ -47,8 +50,14 @@ CHANGES = (("1", "2"), ("2k", "2"), ("2m", "2"), ("2", "3"))
 POOLED = ("mixed-parents", "null")
 """Families whose variants are one population: each variant has only one kind of claim."""
 
-TRUE_PREMISES = ("mixed-parents",)
+WRONG_RETRACTIONS = ("true-premise-attacked", "syndicated", "sybil", "reversal")
+"""Families in which what is filed is wrong: the false value is that of the attack, and nobody's retracted premise."""
+
+TRUE_PREMISES = ("mixed-parents", *WRONG_RETRACTIONS)
 """Families in which the question is not always about what was retracted, so that no answer "persists"."""
+
+CLAIMS_ONLY = ("mixed-parents", "null", "competence")
+"""Families whose answers are compared between no two arms."""
 
 _PLANTED = "planted-premise"
 _EDGE_CONTRASTS = (Metric.COLLATERAL, Metric.MISSED_PROPAGATION, Metric.BALANCED_ACCURACY)
@@ -200,9 +209,13 @@ def contrast_rows(found: Strata, recompute: Recompute) -> tuple[ContrastRow, ...
 
 
 def _contrasted(stratum: Stratum) -> Sequence[Metric]:
-    """What is compared: answers where a premise was planted, claims where one of two parents was retracted."""
-    if stratum.family != _PLANTED:
+    """What is compared: answers where one arm may know better than another, claims where a retraction may pass them by."""
+    if stratum.family in CLAIMS_ONLY:
         return _EDGE_CONTRASTS
+    if stratum.family in WRONG_RETRACTIONS:
+        return (Metric.ACCURACY, *_EDGE_CONTRASTS)
+    if stratum.family != _PLANTED:
+        return (Metric.PERSISTENCE, Metric.ACCURACY, *_EDGE_CONTRASTS)
     return (Metric.PERSISTENCE, Metric.ACCURACY if stratum.variant == "base" else Metric.THIRD_VALUE)
 
 

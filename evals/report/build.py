@@ -25,7 +25,7 @@ from evals.report.commands import Recompute
 from evals.report.data import SCHEMA, ArmRow, ReportData
 from evals.report.evidence import Reading, Transcript
 from evals.report.inputs import ReportInputs, ScenarioFacts
-from evals.report.survival import survival_rows
+from evals.report.survival import fold_rows, survival_rows
 from evals.report.verdict_rows import criterion_rows, refusal_rows
 from evals.trials import TrialRecord, in_order
 
@@ -60,6 +60,7 @@ def build_report(evaluation: Evaluation, records: Iterable[TrialRecord], inputs:
         contrasts=contrast_rows(found, recompute),
         changes=change_tables(found, recompute),
         survival=survival_rows(trials, folds, recompute),
+        folds=fold_rows(trials, folds, recompute),
         persisted=inputs.persisted,
         cascades=inputs.cascades,
         stability=inputs.stability,

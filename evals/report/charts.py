@@ -84,8 +84,12 @@ def forest(
     title: str,
     series: Sequence[str] = (),
     goal: Goal | None = None,
+    bar: float | None = None,
 ) -> Markup:
-    """Estimates with their intervals on one axis, a threshold with its passing side shaded."""
+    """Estimates with their intervals on one axis, a threshold with its passing side shaded.
+
+    ``bar`` is a line that an estimate, not a bound, must reach.
+    """
     low, high = (0.0, 1.0) if scale == "share" else (-1.0, 1.0)
     left, right = _margin(line.label for line in lines), WIDTH - _RIGHT
     ceiling = _HEADROOM if goal is None else _GOAL_HEADROOM
@@ -102,6 +106,8 @@ def forest(
             mark("rect", x=edges[0], y=ceiling, width=edges[1] - edges[0], height=bottom - ceiling, fill="#eef6f1")
         )
     marks += _axis(scale, x, ceiling, bottom)
+    if bar is not None:
+        marks.append(mark("line", x1=x(bar), x2=x(bar), y1=ceiling, y2=bottom, stroke=THRESHOLD, stroke_width=1.5))
     if goal is not None:
         marks += _goal_marks(goal, x(goal.value), bottom, scale)
     top = ceiling

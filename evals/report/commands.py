@@ -68,6 +68,16 @@ class Recompute:
             f"AND l.arm = {_quoted(left)} AND r.arm = {_quoted(right)} GROUP BY 1, 2 ORDER BY 1, 2"
         )
 
+    def pairs_in(self, family: str, variants: Collection[str], left: str, right: str) -> str:
+        """As :meth:`pairs`, on some variants of a family."""
+        among = ", ".join(_quoted(variant) for variant in variants)
+        return _sql(
+            f'SELECT l.outcome AS "{left}", r.outcome AS "{right}", count(*) FROM trials l '
+            "JOIN trials r USING (tenant, project, scenario, repeat) "
+            f"{_SCENARIO} {self._of_the_run({'family': family})} AND s.variant IN ({among}) "
+            f"AND l.arm = {_quoted(left)} AND r.arm = {_quoted(right)} GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+
     def weighed(self, populations: Sequence[Mapping[str, str]], left: str, right: str) -> str:
         """Compute the difference in accuracy of two arms on several populations, each the mean over its wordings."""
         among = " OR ".join(f"({' AND '.join(_conditions(where))})" for where in populations)

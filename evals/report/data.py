@@ -244,6 +244,25 @@ class SurvivalRow(Row):
     command: Text
 
 
+class FoldRow(Row):
+    """A paired difference left − right after so many folds: one point of the curve of two arms."""
+
+    family: Text
+    metric: Text
+    left: Text
+    right: Text
+    folds: Count
+    variants: tuple[Text, ...]
+    pairs: Count
+    incomplete: Count
+    clusters: Count
+    pointwise: Estimate
+    """This point alone."""
+    band: Estimate
+    """Simultaneous over the points of the curve (Bonferroni), missing trials at both extremes."""
+    command: Text
+
+
 class ContrastRow(Row):
     """A paired comparison left − right; secondary, Holm-adjusted over all rows of the report."""
 
@@ -300,6 +319,7 @@ class ReportData(Row):
     contrasts: tuple[ContrastRow, ...]
     changes: tuple[ChangeTable, ...]
     survival: tuple[SurvivalRow, ...]
+    folds: tuple[FoldRow, ...]
     persisted: tuple[PersistedRow, ...]
     cascades: tuple[Cascade, ...]
     stability: tuple[StabilityRow, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evals.report import commands, text, view
+from evals.report import commands, contrast_view, text, view
 from evals.report.charts import OUTCOME_COLOURS
+from evals.report.compare import Comparison
 from evals.report.data import ChangeTable, ReportData
 from evals.report.environment import page_environment, style_sheet
 from evals.report.tables import TABLES
@@ -15,6 +16,7 @@ SECTIONS = (
     ("criteria", "How each came about"),
     ("provenance", "Oracle and real"),
     ("arms", "The arms"),
+    ("retractions", "Right and wrong"),
     ("changes", "Paired changes"),
     ("survival", "Survival"),
     ("persisted", "Persisted falsehoods"),
@@ -49,6 +51,7 @@ def render_html(data: ReportData) -> str:
         number=text.number,
         outcome_name=lambda name: OUTCOME_COLOURS[name][2] if name in OUTCOME_COLOURS else name,
         order_name=view.order_name,
+        competence_chart=view.competence_chart,
         part_chart=view.part_chart,
         points=text.points,
         power_of=view.power_of,
@@ -65,10 +68,24 @@ def render_html(data: ReportData) -> str:
         populations=view.populations(data),
         causes=view.causes(data.persisted),
         totals=_totals(data),
-        contrasts=view.contrasts(data),
+        contrasts=contrast_view.contrasts(data),
+        retractions=contrast_view.retractions(data),
+        fold_curves=contrast_view.fold_curves(data),
+        readings=view.readings(data),
         gates=view.gates(data.stability),
         survival=view.survival(data),
     )
+
+
+def render_comparison(found: Comparison) -> str:
+    """Two reports side by side as one HTML document."""
+    environment = page_environment()
+    environment.globals.update(
+        compared=contrast_view.compared(found),
+        population_title=view.population_title,
+        points=text.points,
+    )
+    return environment.get_template("compare.html.j2").render(found=found, css=style_sheet(environment))
 
 
 def _totals(data: ReportData) -> dict[str, int]:

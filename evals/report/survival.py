@@ -1,14 +1,14 @@
-"""Survival curves: in what share of answers a correction still decides, by how often the context was folded since."""
+"""Curves over folds: in what share of answers a correction still decides, and how far two arms are apart."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from evals.metrics import Absent, Measurement, Metric, group_by, measure, value_of
+from evals.metrics import Absent, Measurement, Metric, contrast, filled, group_by, measure, pair_up, value_of
 from evals.report.arm_rows import TRUE_PREMISES, arm_rank
 from evals.report.commands import Recompute
-from evals.report.data import Estimate, SurvivalRow
-from evals.statistics import Interval, Undefined, cluster_proportion
+from evals.report.data import Estimate, FoldRow, SurvivalRow
+from evals.statistics import Interval, Undefined, cluster_difference, cluster_proportion
 from evals.trials import TrialRecord
 
 _ALPHA = 0.05
@@ -39,6 +39,62 @@ def survival_rows(
     return tuple(rows)
 
 
+FOLD_PAIRS = (("2", "1m"), ("2", "1w"), ("2", "1"), ("2", "2k"))
+"""Arms that are compared fold by fold, left − right."""
+
+
+def fold_rows(
+    trials: Iterable[TrialRecord], folds: Mapping[str, int | None], recompute: Recompute
+) -> tuple[FoldRow, ...]:
+    """Differences in accuracy by folds, for every family that has scenarios of several depths; arguments as above."""
+    corrected = [
+        trial for trial in trials if trial.family not in TRUE_PREMISES and folds.get(trial.scenario_id) is not None
+    ]
+    rows: list[FoldRow] = []
+    for (family,), members in group_by(corrected, lambda trial: (trial.family,)).items():
+        depths = sorted({depth for trial in members if (depth := folds[trial.scenario_id]) is not None})
+        for left, right in FOLD_PAIRS:
+            points = [
+                (
+                    depth,
+                    [trial for trial in members if folds[trial.scenario_id] == depth and trial.arm in (left, right)],
+                )
+                for depth in depths
+            ]
+            points = [(depth, chosen) for depth, chosen in points if {t.arm for t in chosen} == {left, right}]
+            if len(points) > 1:
+                rows += [_fold_row(family, left, right, point, len(points), recompute) for point in points]
+    return tuple(rows)
+
+
+def _fold_row(
+    family: str, left: str, right: str, point: tuple[int, Sequence[TrialRecord]], points: int, recompute: Recompute
+) -> FoldRow:
+    depth, members = point
+    sides = tuple([trial for trial in members if trial.arm == arm] for arm in (left, right))
+    found = contrast(Metric.ACCURACY, *sides)
+    units = pair_up(Metric.ACCURACY, *sides)
+    level = 1.0 - _ALPHA / points
+    worst, best = (
+        cluster_difference(filled(units, left=value, right=1.0 - value), level=level) for value in (0.0, 1.0)
+    )
+    variants = tuple(sorted({trial.variant for trial in members}))
+    return FoldRow(
+        family=family,
+        metric=Metric.ACCURACY.value,
+        left=left,
+        right=right,
+        folds=depth,
+        variants=variants,
+        pairs=found.pairs,
+        incomplete=found.incomplete,
+        clusters=found.clusters,
+        pointwise=Estimate.of(found.clustered),
+        band=Estimate.of(_hull(worst, best, found.clustered, points)),
+        command=recompute.pairs_in(family, variants, left, right),
+    )
+
+
 def _row(folds: int, members: Sequence[TrialRecord], points: int, recompute: Recompute) -> SurvivalRow:
     first = members[0]
     found = measure(Metric.SURVIVAL, members)
@@ -65,15 +121,24 @@ def _band(found: Measurement, members: Sequence[TrialRecord], points: int) -> In
     """The interval that holds together with those of the curve's other points."""
     level = 1.0 - _ALPHA / points
     worst, best = (cluster_proportion(_by_wording(members, missing), level=level) for missing in (0.0, 1.0))
-    if isinstance(worst, Undefined) or isinstance(best, Undefined) or isinstance(found.clustered, Undefined):
-        return found.clustered if isinstance(found.clustered, Undefined) else Undefined("no trial")
+    return _hull(worst, best, found.clustered, points)
+
+
+def _hull(
+    worst: Interval | Undefined, best: Interval | Undefined, known: Interval | Undefined, points: int
+) -> Interval | Undefined:
+    """From the low end of the worst case to the high end of the best, around what was observed."""
+    if isinstance(known, Undefined):
+        return known
+    if isinstance(worst, Undefined) or isinstance(best, Undefined):
+        return Undefined("no trial")
     return Interval(
-        low=worst.low,
-        high=best.high,
+        low=min(worst.low, known.estimate),
+        high=max(best.high, known.estimate),
         method=f"{best.method}, simultaneous over {points} points" if points > 1 else best.method,
         n=best.n,
-        level=level,
-        estimate=found.clustered.estimate,
+        level=best.level,
+        estimate=known.estimate,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 _REPLACED = "\ufffd"
@@ -19,7 +20,11 @@ _UNSAFE: dict[int, str] = {
 """C0 and C1 controls, bidirectional embeddings, overrides and isolates, lone surrogates."""
 
 _THIN = "\u202f"
-_LEAST_P = 0.001
+_PLAIN_P = 0.001
+"""Smaller p-values are written as a power of ten: their digits are what a correction for many tests multiplies."""
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LEAST_P = "<\u202f10⁻³⁰⁷"
+"""What a float64 can no longer hold in full."""
 
 
 def clean(text: str) -> str:
@@ -60,10 +65,15 @@ def number(value: float | None, decimals: int = 2) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """A p-value to three decimals, with a floor that says so."""
+    """A p-value to three decimals, a small one with two digits and a power of ten, such as ``3.1 × 10⁻⁷``."""
     if value is None:
         return "–"
-    return f"<\u202f{_LEAST_P}" if value < _LEAST_P else f"{value:.3f}"
+    if value >= _PLAIN_P:
+        return f"{value:.3f}"
+    if value < sys.float_info.min:
+        return _LEAST_P
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}\u202f×\u202f10{str(int(power)).translate(_RAISED)}"
 
 
 def short(digest: str, length: int = 12) -> str:

@@ -9,7 +9,7 @@ from evals.report.commands import Recompute
 from evals.report.data import ComponentRow, CriterionRow, Estimate, PartRow, Probability, RefusalRow
 from evals.statistics import Undefined
 
-_ELSEWHERE = "`veritas evaluate` generates what it reads"
+_ELSEWHERE = "the command evaluate, which generates what it reads"
 BREAK_EVEN = "break-even-share"
 _WEIGHED = Undefined("a share of two differences; their own figures stand below")
 _PROPORTION = Undefined("a proportion has no paired test")

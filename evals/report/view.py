@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from markupsafe import Markup
 
+from evals.arms import ARMS
 from evals.report.anchors import slug
 from evals.report.arm_rows import arm_rank
 from evals.report.charts import Dot, Goal, Line, Scale, forest, outcome_bars
@@ -17,7 +18,6 @@ from evals.report.commands import BOTH, gate
 from evals.report.curves import Curve, Point, panels
 from evals.report.data import (
     ArmRow,
-    ContrastRow,
     CriterionRow,
     Estimate,
     OutcomeRow,
@@ -35,17 +35,31 @@ Key = TypeVar("Key")
 
 FAMILIES = {
     "planted-premise": "Planted premise",
+    "true-premise-attacked": "True premise attacked",
+    "compaction": "Compaction",
     "mixed-parents": "Mixed parents",
+    "redundant-support": "Redundant support",
+    "laundered-guess": "Laundered guess",
+    "syndicated": "Syndicated copies",
+    "sybil": "Sybil attack",
+    "poisoned-tool": "Poisoned tool",
+    "stale-source": "Stale source",
+    "reversal": "Reversal",
     "null": "Null claims",
     "competence": "Competence",
 }
+"""Family -> heading, in reading order; populations made from other people's files follow under their own names."""
 ORDERS = {"premise-first": "premise first", "corrections-first": "corrections first", BOTH: "both orders", "none": ""}
-_SERIES = ("premise-first", "corrections-first")
+SERIES = ("premise-first", "corrections-first")
 
 MAIN_METRICS = {
     ("planted-premise", "base"): ("persistence", "accuracy"),
     ("planted-premise", "corrections-leave"): ("third-value", "persistence"),
     ("mixed-parents", "any"): ("collateral", "missed-propagation", "balanced-accuracy"),
+    ("redundant-support", "one-retracted"): ("collateral", "accuracy"),
+    ("redundant-support", "both-retracted"): ("missed-propagation", "persistence", "accuracy"),
+    ("true-premise-attacked", "used"): ("accuracy", "collateral"),
+    ("true-premise-attacked", "unused"): ("accuracy", "collateral"),
     ("null", "any"): ("false-edge",),
     ("competence", "base"): ("accuracy",),
 }
@@ -71,16 +85,6 @@ class PopulationBlock:
     outcomes: tuple[OutcomeRow, ...]
     main: tuple[MetricBlock, ...]
     more: tuple[MetricBlock, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContrastBlock:
-    """One metric compared between arms on one population."""
-
-    key: str
-    title: str
-    chart: Markup
-    rows: tuple[ContrastRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +134,7 @@ def part_chart(criterion: CriterionRow, part: PartRow) -> Markup:
     """The deciding interval of one part against its threshold; a second line where trials are missing."""
     scale: Scale = "share" if part.right is None else "difference"
     show = percent if part.right is None else points
-    dots = [_dot(part.interval, show)]
+    dots = [dot(part.interval, show)]
     if part.incomplete:
         low, high = part.optimistic, part.pessimistic
         if part.direction == "lower-above":
@@ -144,7 +148,7 @@ def part_chart(criterion: CriterionRow, part: PartRow) -> Markup:
             level=part.interval.level,
             undefined=part.interval.undefined,
         )
-        dots.append(_dot(ends, show, series=1))
+        dots.append(dot(ends, show, series=1))
     line = Line(
         label=part.left if part.right is None else f"{part.left} − {part.right}", dots=tuple(dots), emphasis=True
     )
@@ -161,13 +165,13 @@ def part_chart(criterion: CriterionRow, part: PartRow) -> Markup:
 def populations(data: ReportData) -> tuple[PopulationBlock, ...]:
     """Arms by population."""
     blocks = []
-    for (family, variant), rows in sorted(_grouped(data.arms, lambda r: (r.family, r.variant)), key=_family_place):
+    for (family, variant), rows in sorted(grouped(data.arms, lambda r: (r.family, r.variant)), key=family_place):
         outcomes = [o for o in data.outcomes if (o.family, o.variant) == (family, variant)]
         apart = [o for o in outcomes if o.premise_order != BOTH]
         apart.sort(key=lambda o: _arm_places(outcomes)[o.arm])
         key = slug(family, variant)
         title = population_title(family, variant)
-        metrics = {metric: tuple(members) for metric, members in _grouped(rows, lambda r: r.metric)}
+        metrics = {metric: tuple(members) for metric, members in grouped(rows, lambda r: r.metric)}
         main = [m for m in MAIN_METRICS.get((family, variant), tuple(metrics)) if m in metrics]
         blocks.append(
             PopulationBlock(
@@ -186,24 +190,29 @@ def populations(data: ReportData) -> tuple[PopulationBlock, ...]:
     return tuple(blocks)
 
 
-def contrasts(data: ReportData) -> tuple[ContrastBlock, ...]:
-    """Secondary contrasts by population and metric; the picture shows pooled orders."""
-    blocks = []
-    grouped = _grouped(data.contrasts, lambda r: (r.family, r.variant, r.metric))
-    for (family, variant, metric), rows in sorted(grouped, key=_family_place):
-        key = slug("contrast", family, variant, metric)
-        title = f"{population_title(family, variant)}: {metric.replace('-', ' ')}"
-        pooled = [row for row in rows if row.premise_order in (BOTH, "none")]
-        lines = [Line(label=f"{row.left} − {row.right}", dots=(_dot(row.clustered, points),)) for row in pooled or rows]
-        chart = forest(lines, scale="difference", identity=slug("chart", key), title=title)
-        blocks.append(ContrastBlock(key=key, title=title, chart=chart, rows=tuple(rows)))
-    return tuple(blocks)
+def competence_chart(data: ReportData) -> Markup:
+    """Accuracy where nothing but corrections was shown, against the bar below which nothing is judged."""
+    assert data.competence is not None
+    return forest(
+        [Line(label=f"arm {data.competence.arm}", dots=(dot(data.competence.exact, percent),), emphasis=True)],
+        scale="share",
+        identity="competence-chart",
+        title="Competence: accuracy where only corrections were shown",
+        bar=data.competence_threshold,
+    )
+
+
+def readings(data: ReportData) -> tuple[tuple[str, str], ...]:
+    """The arms that the run read, with what each answers."""
+    read = {row.arm for row in data.accounting}
+    asked = [(name, row.question) for name, row in ARMS.items() if name in read]
+    return (*asked, *((name, "Not in the table of arms.") for name in sorted(read - ARMS.keys())))
 
 
 def gates(rows: Iterable[StabilityRow]) -> tuple[GateSummary, ...]:
     """Every gate over the claims it judged."""
     summaries = []
-    for name, members in _grouped(rows, lambda r: r.gate):
+    for name, members in grouped(rows, lambda r: r.gate):
         rhos = [row.rho for row in members if row.rho is not None]
         summaries.append(
             GateSummary(
@@ -222,7 +231,7 @@ def gates(rows: Iterable[StabilityRow]) -> tuple[GateSummary, ...]:
 def causes(rows: Iterable[PersistedRow]) -> tuple[CauseSummary, ...]:
     """Per arm, what the persisted falsehoods rest on."""
     summaries = []
-    for arm, members in _grouped(rows, lambda r: r.arm):
+    for arm, members in grouped(rows, lambda r: r.arm):
         roles = Counter(row.entry_role or f"no entry ({row.result})" for row in members)
         answers = {(row.scenario_id, row.variant, row.premise_order) for row in members}
         summaries.append(CauseSummary(arm=arm, answers=len(answers), roles=tuple(sorted(roles.items()))))
@@ -232,11 +241,11 @@ def causes(rows: Iterable[PersistedRow]) -> tuple[CauseSummary, ...]:
 def survival(data: ReportData) -> tuple[SurvivalBlock, ...]:
     """Survival curves by family."""
     blocks = []
-    for family, rows in _grouped(data.survival, lambda r: r.family):
+    for family, rows in grouped(data.survival, lambda r: r.family):
         title = FAMILIES.get(family, family.replace("-", " ").capitalize())
         curves = [
             Curve(label=f"arm {arm}", points=tuple(_point(row) for row in members))
-            for arm, members in _grouped(rows, lambda r: r.arm)
+            for arm, members in grouped(rows, lambda r: r.arm)
         ]
         key = slug("survival-curves", family)
         chart = panels(
@@ -276,12 +285,12 @@ def graph_of(cascade: Cascade, place: int) -> Markup:
 
 
 def _metric_block(key: str, title: str, metric: str, rows: Sequence[ArmRow]) -> MetricBlock:
-    orders = [order for order in _SERIES if any(row.premise_order == order for row in rows)]
-    by_arm = {arm: {row.premise_order: row for row in members} for arm, members in _grouped(rows, lambda r: r.arm)}
+    orders = [order for order in SERIES if any(row.premise_order == order for row in rows)]
+    by_arm = {arm: {row.premise_order: row for row in members} for arm, members in grouped(rows, lambda r: r.arm)}
     lines = []
     for arm, found in by_arm.items():
         shown = [found[order] for order in orders if order in found] or list(found.values())
-        dots = tuple(_dot(row.plot, percent, series=place) for place, row in enumerate(shown))
+        dots = tuple(dot(row.plot, percent, series=place) for place, row in enumerate(shown))
         lines.append(Line(label=arm, dots=dots, emphasis=arm == "2"))
     chart = forest(
         lines,
@@ -307,7 +316,8 @@ def _goal(rows: Sequence[ArmRow]) -> Goal | None:
     return Goal(value=value, direction=direction, subject=f"arm {arm}")
 
 
-def _dot(estimate: Estimate, show: Callable[[float | None], str], series: int = 0) -> Dot:
+def dot(estimate: Estimate, show: Callable[[float | None], str], series: int = 0) -> Dot:
+    """An estimate as a mark of a forest plot, with its figures in one unit."""
     if estimate.estimate is None or estimate.low is None or estimate.high is None:
         return Dot(estimate=None, low=None, high=None, text="undefined", series=series)
     text = f"{show(estimate.estimate)} [{show(estimate.low)}, {show(estimate.high)}]"
@@ -316,7 +326,7 @@ def _dot(estimate: Estimate, show: Callable[[float | None], str], series: int = 
     return Dot(estimate=estimate.estimate, low=estimate.low, high=estimate.high, text=compact, series=series)
 
 
-def _family_place(group: tuple[tuple[str, ...], object]) -> int:
+def family_place(group: tuple[tuple[str, ...], object]) -> int:
     """Planted premises first: they are what the report is about."""
     family = group[0][0]
     return list(FAMILIES).index(family) if family in FAMILIES else len(FAMILIES)
@@ -331,7 +341,7 @@ def _arm_places(rows: Sequence[OutcomeRow]) -> dict[str, int]:
     return {arm: place for place, arm in enumerate(dict.fromkeys(row.arm for row in rows))}
 
 
-def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> list[tuple[Key, list[Item]]]:
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> list[tuple[Key, list[Item]]]:
     """Items by key in the order of first appearance."""
     groups: dict[Key, list[Item]] = {}
     for item in items:

@@ -39,7 +39,9 @@ BREAK_EVENS = tuple(
     for name, size in (("small effects", 0.10), ("large effects", 0.35))
 )
 
+WORLDS: tuple[ShareWorld | PairWorld | BreakEvenWorld, ...] = (*SHARES, *PAIRS, *BREAK_EVENS)
+
 CELLS: tuple[Cell, ...] = tuple(
-    Cell(world=world, design=design) for world in (*SHARES, *PAIRS, *BREAK_EVENS) for design in (ONE_EACH, *CLUSTERED)
+    Cell(world=world, design=design) for world in WORLDS for design in (ONE_EACH, *CLUSTERED)
 )
 """In the order of the table."""

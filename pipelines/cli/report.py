@@ -17,6 +17,9 @@ def command(
     compare: Annotated[
         tuple[Path, Path] | None, typer.Option(help="Two report folders to set side by side.", metavar="A B")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the comparison as a page and as JSON.", metavar="FOLDER")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Write the report of a run again, or compare two reports."""
@@ -26,16 +29,10 @@ def command(
 
     if compare is not None and run is not None:
         raise UsageError("--compare takes two report folders and no run; leave out --run")
+    if out is not None and compare is None:
+        raise UsageError("--out is the folder of a comparison; name two report folders with --compare")
     if compare is not None:
-        from evals.report.compare import compare_reports
-        from evals.report.write import read_report
-
-        rows = compare_reports(read_report(compare[0]), read_report(compare[1]))
-        if as_json:
-            typer.echo(json.dumps([row.model_dump(mode="json") for row in rows]))
-            return
-        for row in rows:
-            typer.echo(f"{row.subject:<60} {row.left:<28} {row.right}")
+        _compare(compare, out, as_json=as_json)
         return
     from pipelines.main_job import workspace_of
     from pipelines.plan import find
@@ -48,3 +45,25 @@ def command(
     settings = state_of(context).settings()
     written = write_report(workspace_of(settings, find(settings.home, run)))
     typer.echo(json.dumps({"report": str(written.html)}) if as_json else f"Report: {written.html}")
+
+
+def _compare(folders: tuple[Path, Path], out: Path | None, *, as_json: bool) -> None:
+    from evals.report.compare import compare_reports, write_comparison
+    from evals.report.write import read_report
+
+    found = compare_reports(read_report(folders[0]), read_report(folders[1]))
+    page = None if out is None else write_comparison(out, found)
+    if as_json:
+        typer.echo(found.to_json(), nl=False)
+        return
+    typer.echo(f"{'headline':<60} {found.headlines[0]:<28} {found.headlines[1]}")
+    for row in (*found.identity, *found.verdicts, *found.figures):
+        typer.echo(f"{row.subject:<60} {row.left:<28} {row.right}")
+    shared = max((row.pairs + row.incomplete for row in found.paired), default=0)
+    typer.echo(
+        f"Paired: {len(found.paired)} differences over up to {shared} scenarios that both runs asked."
+        if shared
+        else "Paired: the runs have no scenario in common."
+    )
+    if page is not None:
+        typer.echo(f"Comparison: {page}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
-from evals.criteria import load_criteria
+from evals.criteria import load_criteria, load_full_criteria
 from evals.kill_criteria import Evaluation, evaluate
 from evals.preregistration import register
 from evals.report import (
@@ -22,7 +23,7 @@ from evals.report import (
     StabilityRow,
     WhatIfRow,
 )
-from tests.evals.trial_builder import GENERATOR, MODEL, default_plan, observed, play
+from tests.evals.trial_builder import BOTH_ORDERS, GENERATOR, MODEL, default_plan, observed, plan, play, scenarios
 
 PERSISTENCE = {"1": 0.85, "1o": 0.03, "2v1": 0.7, "2": 0.04, "2k": 0.75, "2m": 0.6, "2x": 0.1, "3": 0.05}
 
@@ -263,3 +264,76 @@ RUN = RunFacts(
     seconds=512.25,
     versions={"torch": "2.13.0"},
 )
+
+
+SUITE_ARMS = ("1", "1o", "1r", "1i", "1l", "2b", "2", "2k", "2d", "2t", "2m", "2r", "2kr")
+
+
+def suite_judged(seed: int = 6) -> tuple[Evaluation, list]:
+    """A run of `veritas evaluate`: every criterion, wrong retractions beside right ones, five depths of folds."""
+    folds = tuple(f"folds-{depth}" for depth in range(1, 6))
+    forged = (("syndicated", "copied"), ("syndicated", "excerpted"), *(("sybil", f"dial-{dial}") for dial in range(4)))
+    registration = register(
+        plan(
+            scenarios("competence", 12, ("1",)),
+            scenarios("planted-premise", 40, SUITE_ARMS, orders=BOTH_ORDERS),
+            scenarios("planted-premise", 40, ("1", "2", "2k"), orders=BOTH_ORDERS, variants=("corrections-leave",)),
+            scenarios("true-premise-attacked", 40, ("2", "2k"), orders=BOTH_ORDERS, variants=("used",)),
+            *(
+                [
+                    replace(each, scenario_id=f"{each.scenario_id[:-1]}{depth}")
+                    for each in scenarios("compaction", 40, ("1m", "2"), orders=BOTH_ORDERS, variants=(variant,))
+                ]
+                for depth, variant in enumerate(folds)
+            ),
+            *(
+                scenarios(f, 74, ("2",), variants=(v,))
+                for f, v in (*forged, ("syndicated", "honest"), ("sybil", "honest"))
+            ),
+        ),
+        load_full_criteria(),
+    )
+    records = play(registration.plan, _suite_world(seed))
+    return evaluate(registration, records, observed(registration)), records
+
+
+def _suite_world(seed: int):
+    generator = random.Random(seed)
+
+    def answer(scenario, arm):
+        if scenario.family in ("syndicated", "sybil"):
+            kind = "honest_pairs" if scenario.variant == "honest" else "attacks"
+            passed = "honest_pairs_merged" if kind == "honest_pairs" else "attacks_passed"
+            rate = {"dial-3": 0.9, "dial-2": 0.2}.get(scenario.variant, 0.01)
+            return {"outcome": "asserts_true", kind: 1, passed: int(generator.random() < rate)}
+        if scenario.family == "compaction":
+            lost = 0.08 * int(scenario.variant[-1]) if arm == "1m" else 0.1
+            return "asserts_true" if generator.random() > lost else "third_value"
+        if scenario.family == "true-premise-attacked":
+            return "asserts_false" if arm == "2" and generator.random() < 0.12 else "asserts_true"
+        if scenario.family == "competence":
+            return "asserts_true"
+        false = {"1": 0.6, "2": 0.03, "2k": 0.5, "2kr": 0.2, "2t": 0.5, "1r": 0.5, "1i": 0.4}.get(arm, 0.05)
+        first = 0.2 if scenario.premise_order == "premise-first" else -0.2
+        return "asserts_false" if generator.random() < false + (first if false > 0.1 else 0.0) else "asserts_true"
+
+    return answer
+
+
+def suite_inputs(records) -> ReportInputs:
+    """Folds of the compaction scenarios, and nothing else that a run would add."""
+    depths = {r.scenario_id: r for r in records if r.family == "compaction"}
+    return EMPTY_INPUTS.model_copy(
+        update={
+            "facts": tuple(
+                ScenarioFacts(
+                    scenario_id=s,
+                    question="How many crates are in the depot?",
+                    false_value="4,100",
+                    true_value="3,650",
+                    folds=int(s.rsplit("-", 1)[1]) + 1,
+                )
+                for s in sorted(depths)
+            )
+        }
+    )

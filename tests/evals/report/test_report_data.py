@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,13 +13,14 @@ from pydantic import ValidationError
 from evals.criteria import load_criteria
 from evals.errors import ReportError
 from evals.kill_criteria import evaluate
+from evals.metrics import Metric, contrast
 from evals.preregistration import register
-from evals.report import ReportData, build_report
+from evals.report import ReportData, build_report, figures_of
 from evals.report.commands import Recompute
-from evals.report.data import Estimate
-from evals.report.survival import survival_rows
+from evals.report.data import Estimate, Probability
+from evals.report.survival import fold_rows, survival_rows
 from evals.report.text import clean, count, number, p_value, percent, points, short, span
-from evals.statistics import Undefined, clopper_pearson
+from evals.statistics import PairedTable, PValue, Undefined, clopper_pearson, mcnemar_exact
 from tests.evals.report.sample import EMPTY_INPUTS, full_inputs, judged
 from tests.evals.trial_builder import default_plan, observed, trial
 
@@ -158,6 +160,69 @@ def test_contrasts_of_claims_compare_only_arms_whose_edges_differ(run):
     assert methods == {f"exact sign-flip, Holm over {len(data.contrasts)}"}
 
 
+def test_a_small_p_value_keeps_its_digits_in_the_document():
+    """Forty pairs one way: 2⁻³⁹ is not 0, neither in the JSON nor on the page."""
+    found = Probability.of(mcnemar_exact(PairedTable(both=0, left_only=40, right_only=0, neither=0)))
+    assert found.value == pytest.approx(2**-39, rel=1e-3)
+    assert json.loads(found.model_dump_json())["value"] == found.value == 1.819e-12
+    assert Probability.of(PValue(value=0.123456, method="m", n=1)).value == 0.1235
+
+
+def test_differences_by_folds_are_those_of_the_scenarios_that_fold_so_often(run):
+    _, records, _ = run
+    depth = {r.scenario_id: int(r.scenario_id[-3]) % 3 for r in records}
+    trials = [r for r in records if r.family == "planted-premise" and r.variant == "base"]
+    rows = fold_rows(trials, depth, Recompute("run-0", "veritas evaluate"))
+    assert {(row.left, row.right, row.folds) for row in rows} == {
+        (*pair, folds) for pair in (("2", "1"), ("2", "2k")) for folds in range(3)
+    }
+    for row in rows:
+        sides = [
+            [r for r in trials if r.arm == arm and depth[r.scenario_id] == row.folds] for arm in (row.left, row.right)
+        ]
+        found = contrast(Metric.ACCURACY, *sides)
+        assert (row.pairs, row.incomplete, row.clusters) == (found.pairs, found.incomplete, found.clusters)
+        assert row.pointwise == Estimate.of(found.clustered)
+        assert row.band.level == pytest.approx(1 - 0.05 / 3, abs=1e-6)
+        assert row.band.low < row.pointwise.low <= row.pointwise.high < row.band.high
+        assert f"IN ('{row.variants[0]}')" in row.command
+    assert fold_rows([r for r in trials if depth[r.scenario_id] == 0], depth, Recompute("r", "e")) == ()
+
+
+def test_every_contrast_stands_in_every_order(run):
+    *_, data = run
+    orders = {}
+    for row in data.contrasts:
+        if row.family == "planted-premise":
+            orders.setdefault((row.variant, row.metric, row.left, row.right), set()).add(row.premise_order)
+    assert set(map(frozenset, orders.values())) == {frozenset({"both", "premise-first", "corrections-first"})}
+
+
+def test_a_criterion_that_another_command_registers_says_so(run):
+    *_, data = run
+    ways = {row.id: (row.kind, row.way_out) for row in data.refused}
+    assert {kind for kind, way in ways.values() if way} == {"not in this run"}
+    assert {name for name, (_, way) in ways.items() if "command evaluate" in way} == {"k5", "k6", "k7", "k8"}
+    assert ways["k4"] == ("too small for a verdict", "")
+
+
+def test_figures_for_trackers_are_those_of_the_document(run):
+    *_, data = run
+    figures = figures_of(data)
+    assert (
+        figures["criterion.k1.code"]
+        == {"PASS": 0, "INCONCLUSIVE": 10, "KILL": 11, "INVALID": 12}[data.criteria[0].verdict]
+    )
+    assert figures["criterion.k2.0.high"] == data.criteria[1].parts[0].interval.high
+    row = next(r for r in data.arms if (r.metric, r.arm, r.premise_order) == ("accuracy", "2", "both"))
+    assert figures[f"accuracy.2.{row.family}.{row.variant}.both"] == row.clustered.estimate
+    pair = next(r for r in data.contrasts if (r.left, r.right, r.metric) == ("2", "2k", "accuracy"))
+    name = f"contrast.accuracy.2-minus-2k.{pair.family}.{pair.variant}.{pair.premise_order}"
+    assert (figures[f"{name}.low"], figures[f"{name}.high"]) == (pair.clustered.low, pair.clustered.high)
+    assert figures["trials.planned"] == sum(r.planned for r in data.accounting)
+    assert all(re.fullmatch(r"[\w. /-]+", name) for name in figures), "what MLflow takes as a name"
+
+
 def test_contradicting_records_empty_the_tables_and_say_why(run):
     evaluation, records, _ = run
     registration = evaluation.registration
@@ -199,7 +264,9 @@ def test_numbers_in_words():
     assert (points(-0.125), points(0.0), points(0.2)) == ("−12.5\u202fpp", "0.0\u202fpp", "+20.0\u202fpp")
     assert points(-0.0001) == "0.0\u202fpp"
     assert (percent(None), number(None), p_value(None)) == ("–", "–", "–")
-    assert (p_value(0.0004), p_value(0.0312)) == ("<\u202f0.001", "0.031")
+    assert (p_value(0.0312), p_value(1.0), p_value(0.001)) == ("0.031", "1.000", "0.001")
+    assert (p_value(0.0004), p_value(3.125e-17)) == ("4.0\u202f×\u202f10⁻⁴", "3.1\u202f×\u202f10⁻¹⁷")
+    assert p_value(0.0) == "<\u202f10⁻³⁰⁷"
     assert (number(-1.5), count(3.0), count(2.5)) == ("−1.50", "3", "2.50")
     assert short("ab" * 32) == "abababababab…"
     assert span(-0.1, 0.05, points) == "−10.0 to +5.0\u202fpp"

@@ -17,7 +17,7 @@ from evals.report.anchors import Anchors, slug
 from evals.report.tables import TABLES
 from evals.report.view import power_of
 from tests.browser import accessible_page
-from tests.evals.report.sample import EMPTY_INPUTS, RUN, full_inputs, judged
+from tests.evals.report.sample import EMPTY_INPUTS, RUN, full_inputs, judged, suite_inputs, suite_judged
 from tests.evals.trial_builder import default_plan, observed, plan
 
 VOID = {"meta", "link", "br", "rect", "line", "circle", "path", "polygon", "polyline", "img", "input", "hr"}
@@ -77,12 +77,14 @@ def documents():
     quick = register(default_plan(planted=3, mixed=3, competence=3), load_criteria())
     nothing = register(plan(), load_criteria())
     idle = register(default_plan(), load_criteria())
+    suite = suite_judged()
     return {
         "full": full,
         "bare": build_report(evaluation, records, EMPTY_INPUTS),
         "quick": build_report(evaluate(quick, [], observed(quick)), [], EMPTY_INPUTS),
         "nothing": build_report(evaluate(nothing, [], observed(nothing)), [], EMPTY_INPUTS),
         "no trial": build_report(evaluate(idle, [], observed(idle)), [], EMPTY_INPUTS),
+        "suite": build_report(*suite, suite_inputs(suite[1])),
     }
 
 
@@ -96,7 +98,7 @@ def picture_called(page: str, beginning: str) -> str:
     return found
 
 
-NAMES = ("full", "bare", "quick", "nothing", "no trial")
+NAMES = ("full", "bare", "quick", "nothing", "no trial", "suite")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -190,6 +192,51 @@ def test_survival_is_drawn_an_arm_a_panel(documents, pages):
     assert picture.count("<circle") == picture.count("<rect") == 8 * 2 + 1
     assert "arm 2: after 0 folds a correction decides the answer" in picture
     assert "No scenario has a correction" in pages["bare"]
+
+
+def test_wrong_retractions_stand_beside_right_ones(pages):
+    right, wrong = (picture_called(pages["suite"], f"chart-retractions-{side}-title") for side in ("right", "wrong"))
+    assert re.findall(r">(Planted premise|True premise attacked[^<]*)</text>", right) == ["Planted premise"]
+    assert re.findall(r">(Planted premise|True premise attacked[^<]*)</text>", wrong) == ["True premise attacked: used"]
+    for order in ("both orders", "premise first", "corrections first"):
+        assert f">{order}</text>" in right
+    assert "what one costs is not known from it" in pages["full"]
+    assert "what one costs is not known from it" not in pages["suite"]
+
+
+def test_what_arm_2_is_made_of_stands_beside_it_in_both_orders(documents, pages):
+    pairs = {(r.left, r.right, r.premise_order) for r in documents["suite"].contrasts if r.family == "planted-premise"}
+    for rival in ("2k", "2d", "2t", "2b", "1r", "1i", "1l"):
+        assert {("2", rival, order) for order in ("both", "premise-first", "corrections-first")} <= pairs
+    assert ("2r", "2kr", "premise-first") in pairs
+    picture = picture_called(pages["suite"], "chart-contrast-planted-premise-base-accuracy-title")
+    lines = len({pair[:2] for pair in pairs})
+    assert (picture.count("<circle"), picture.count("<polygon")) == (lines + 1, lines + 1)
+
+
+def test_the_curve_over_folds_has_a_line_a_fold_and_a_band(documents, pages):
+    rows = [row for row in documents["suite"].folds if (row.left, row.right) == ("2", "1m")]
+    assert [row.folds for row in rows] == [1, 2, 3, 4, 5]
+    assert all(row.band.level == 0.99 for row in rows)
+    picture = picture_called(pages["suite"], "chart-folds-compaction-2-minus-1m-title")
+    assert re.findall(r">(\d folds?)</text>", picture) == ["1 fold", "2 folds", "3 folds", "4 folds", "5 folds"]
+
+
+def test_a_break_even_share_shows_what_it_is_made_of(documents, pages):
+    (k8,) = [row for row in documents["suite"].criteria if row.id == "k8"]
+    loss, gain = k8.parts[0].components
+    assert (loss.left, loss.right, gain.left, gain.right) == ("2k", "2", "2", "2k")
+    share = loss.clustered.estimate / (loss.clustered.estimate + gain.clustered.estimate)
+    assert k8.parts[0].interval.estimate == pytest.approx(share, abs=1e-5)
+    assert 'id="k8-break-even-share-of-right-retractions-loss-wordings"' in pages["suite"]
+    assert "avg((l.outcome = &#39;asserts_true&#39;)::INT" in pages["suite"]
+
+
+def test_the_arms_that_were_read_are_listed_with_their_questions(pages):
+    listed = re.findall(r'<tr id="reading-([0-9a-z]+)">', pages["suite"])
+    assert listed == ["1", "1m", "1o", "1r", "1i", "1l", "2b", "2", "2k", "2d", "2t", "2m", "2r", "2kr"]
+    assert "What does deletion alone do" in pages["suite"]
+    assert "What does deletion alone do" not in pages["full"]
 
 
 def test_every_picture_has_a_name_and_a_description(pages):
@@ -317,7 +364,7 @@ def shortened(data):
 
 @pytest.mark.slow
 @pytest.mark.browser
-@pytest.mark.parametrize("name", ["full", "quick", "no trial"])
+@pytest.mark.parametrize("name", ["full", "quick", "no trial", "suite"])
 def test_no_accessibility_rule_is_broken(documents, tmp_path, name):
     """Axe over WCAG 2 A and AA with every fold open; and the page needs no script of its own."""
     seen = accessible_page(render_html(shortened(documents[name])), tmp_path / "index.html")
