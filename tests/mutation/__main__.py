@@ -29,10 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=1, help="mutants tested at once (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=Path("reports/mutation/results.jsonl"), help="what is remembered")
+    parser.add_argument("--again", action="store_true", help="try what survived once more, as after a new test")
     options = parser.parse_args(arguments)
     chosen = sampled(options.modules, options.sample, options.seed)
+    record = Record(options.out)
+    if options.again:
+        record.forget_survivors()
     results: list[Result] = []
-    for result in judge(chosen, Record(options.out), options.workers, tuple(options.tests or ()) or None):
+    for result in judge(chosen, record, options.workers, tuple(options.tests or ()) or None):
         results.append(result)
         sys.stdout.write(
             f"{len(results)}/{len(chosen)} {result.outcome} {result.seconds} s {describe(result)} {result.test}\n"

@@ -21,7 +21,7 @@ MEMORY = 6 << 30
 """Bytes of address space: what a mutant that collects without end may take."""
 _PATIENCE, _GRACE = 10.0, 3.0
 """A test may take this many times the CPU seconds that it takes without a mutant, and :data:`_GRACE` more."""
-_WAIT = 1800
+_WAIT = 6 * 3600
 """Seconds by the clock after which a child that waits for something is ended."""
 
 

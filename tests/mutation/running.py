@@ -63,6 +63,10 @@ class Record:
                 result = Result(**json.loads(line))
                 self.known[result.key] = result
 
+    def forget_survivors(self) -> None:
+        """Not to know of what survived; the file keeps it until another result for the same mutant follows."""
+        self.known = {key: result for key, result in self.known.items() if result.is_killed}
+
     def add(self, result: Result) -> None:
         """Remember ``result``, on disk at once."""
         self.known[result.key] = result

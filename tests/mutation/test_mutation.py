@@ -114,7 +114,12 @@ def test_results_are_remembered_and_not_asked_for_again(tmp_path, monkeypatch, m
     first, second = judge(mutants, Record(tmp_path / "new" / "results.jsonl"), workers=1)
     assert (first.key, first.outcome) == (mutants[0].key, "survived")
     assert (second.key, second.outcome) == (mutants[1].key, "killed")
-    assert Record(tmp_path / "new" / "results.jsonl").known == {one.key: one for one in (first, second)}
+    again = Record(tmp_path / "new" / "results.jsonl")
+    assert again.known == {one.key: one for one in (first, second)}
+    again.forget_survivors()
+    assert list(again.known) == [second.key]
+    again.add(result(first.key))
+    assert {one.outcome for one in Record(tmp_path / "new" / "results.jsonl").known.values()} == {"killed"}
 
 
 def test_the_summary_counts_what_a_test_could_have_killed():
