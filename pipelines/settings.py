@@ -6,7 +6,7 @@ import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pipelines.errors import UsageError
 
@@ -17,7 +17,10 @@ DEFAULT_MODEL = "smollm2-135m"
 DEFAULT_THREADS = 2
 FILES = "files"
 """The store that needs no server: one SQLite file a ledger."""
-_KEYS = frozenset({"home", "reports", "model", "tenant", "project", "threads", "store", "keys"})
+ExecutorName = Literal["serial", "processes", "ray"]
+EXECUTORS: tuple[ExecutorName, ...] = ("serial", "processes", "ray")
+_KEYS = frozenset({"home", "reports", "model", "tenant", "project", "threads", "store", "keys", "executor", "workers"})
+_NUMBERS = frozenset({"threads", "workers"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,10 @@ class Settings:
     """Where events are: :data:`FILES` below the home, or a PostgreSQL address."""
     keys: Path | None = None
     """Folder of data keys; None: content is not encrypted."""
+    executor: ExecutorName = "serial"
+    """Where ablations are computed: one of :data:`EXECUTORS`."""
+    workers: int = 1
+    """Blocks of ablations computed at a time; `serial` computes one."""
 
     @property
     def place(self) -> Place:
@@ -91,7 +98,7 @@ def _read_file(path: Path) -> dict[str, Any]:
     if unknown:
         raise UsageError(f"{path}: unknown setting {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
     for name, value in values.items():
-        if not isinstance(value, str) and (name != "threads" or not isinstance(value, int)):
+        if not isinstance(value, str) and (name not in _NUMBERS or not isinstance(value, int)):
             raise UsageError(f"{path}: {name} is {value!r}; write it as text in quotes")
     return values
 
@@ -115,9 +122,11 @@ def resolve(**flags: str | Path | None) -> Settings:
         model=pick("model", DEFAULT_MODEL),
         tenant=pick("tenant", "default"),
         project=pick("project", "imported"),
-        threads=_threads(pick("threads", str(DEFAULT_THREADS))),
+        threads=_whole("threads", pick("threads", str(DEFAULT_THREADS))),
         store=_store(pick("store", FILES)),
         keys=Path(keys).expanduser().absolute() if (keys := pick("keys", "")) else None,
+        executor=_executor(pick("executor", EXECUTORS[0])),
+        workers=_whole("workers", pick("workers", str(os.cpu_count() or 1))),
     )
 
 
@@ -134,7 +143,13 @@ def _store(text: str) -> str:
     return text
 
 
-def _threads(text: str) -> int:
+def _executor(text: str) -> ExecutorName:
+    if text not in EXECUTORS:
+        raise UsageError(f"executor (--executor, VERITAS_EXECUTOR) is {text!r}; choose one of {', '.join(EXECUTORS)}")
+    return text
+
+
+def _whole(name: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise UsageError(f"threads (VERITAS_THREADS) is {text!r}; give a whole number from 1 up")
+        raise UsageError(f"{name} (VERITAS_{name.upper()}) is {text!r}; give a whole number from 1 up")
     return int(text)

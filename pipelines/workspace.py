@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evals.scenarios import Scenario
     from ledger_core.providers import EmbeddingProvider
     from pipelines.agents import Chosen
+    from pipelines.computing import Computing
     from pipelines.suite import Population
     from pipelines.tracking.mlflow_store import MlflowStore
 
@@ -50,6 +51,8 @@ class Workspace:
     """Records to attribute; empty: all of a tenant's."""
     project: str | None = None
     """Project of a tenant other than the evaluation's; None: all of its projects."""
+    bounded: Computing | None = None
+    """How to compute, where the command was told; None: as the settings say, without budgets."""
     loaded: dict[str, tuple[Scenario, ...]] = field(default_factory=dict, repr=False)
     """Scenarios of the populations that were given with the command, by their digest in the plan."""
     chosen: Chosen | None = None
@@ -114,7 +117,10 @@ class Workspace:
             from attribution.models import load_language_model, resolve_model
 
             files = resolve_model(self.settings.model, self.settings.cache / "models")
-            self._models["model"] = load_language_model(files, threads=self.settings.threads)
+            computing = self.computing
+            self._models["model"] = load_language_model(
+                files, threads=computing.threads, dtype=computing.dtype, device=computing.device
+            )
         return self._models["model"]
 
     @cached_property
@@ -141,11 +147,18 @@ class Workspace:
         return found
 
     @cached_property
+    def computing(self) -> Computing:
+        """Executor, workers and budgets of this workspace."""
+        from pipelines.computing import Computing
+
+        return self.bounded or Computing.of(self.settings)
+
+    @cached_property
     def blocks(self) -> BlockCache:
-        """Content-addressed score tables."""
+        """Content-addressed score tables; tables of another number of torch threads differ in the last bits and lie apart."""
         from attribution.blocks import BlockCache
 
-        return BlockCache(self.settings.cache / "blocks")
+        return BlockCache(self.settings.cache / "blocks" / f"threads-{self.computing.threads}")
 
     @cached_property
     def tracking(self) -> MlflowStore:

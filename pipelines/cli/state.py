@@ -20,7 +20,14 @@ class State:
     debug: bool
     store: str | None = None
 
-    def settings(self, *, tenant: str | None = None, project: str | None = None) -> Settings:
+    def settings(
+        self,
+        *,
+        tenant: str | None = None,
+        project: str | None = None,
+        executor: str | None = None,
+        workers: int | None = None,
+    ) -> Settings:
         """Settings of this command: flags over environment over file over defaults."""
         from pipelines.errors import UsageError
         from pipelines.settings import resolve
@@ -33,7 +40,7 @@ class State:
                 )
             if "\0" in (value or ""):
                 raise UsageError(f"--{name} holds a NUL character, which no path and no name has; leave it out")
-        return resolve(**given)
+        return resolve(**given, executor=executor, workers=None if workers is None else str(workers))
 
 
 def state_of(context: typer.Context) -> State:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -12,12 +12,14 @@ import numpy as np
 from attribution.decision import ClaimDecision, Floor, Undefined, UnitVerdict
 from attribution.decision.floor_table import FloorTable, shipped
 from attribution.measurement import ClaimMeasurement, Gate, Measurer
+from attribution.scorers.base import Scorer
 from attribution.scorers.transformers_scorer import TransformersScorer
 from attribution.trajectory import Trajectory
 from ledger_core.kernel import canonical, digests
 from ledger_core.kernel.digests import Prefix
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import Scope
+from pipelines.computing import side_by_side
 from pipelines.lake import read_table
 from pipelines.progress import track
 from pipelines.stages.replay import Rows
@@ -35,11 +37,11 @@ def shipped_floors() -> FloorTable:
     return shipped()
 
 
-def measurer(at: Workspace, trajectory: Trajectory) -> Measurer:
-    """A measurer for the trajectory's fidelity."""
+def measurer(at: Workspace, trajectory: Trajectory, scorer: Scorer | None = None) -> Measurer:
+    """A measurer for the trajectory's fidelity; without a ``scorer`` it scores in this process."""
     model = at.model()
     return Measurer(
-        TransformersScorer(model),
+        scorer or TransformersScorer(model),
         at.floors or shipped_floors(),
         weights_digest=model.files.weights_digest,
         template=TEMPLATES[trajectory.fidelity],
@@ -48,21 +50,32 @@ def measurer(at: Workspace, trajectory: Trajectory) -> Measurer:
 
 
 def measurements(at: Workspace, scope: Scope) -> Iterator[tuple[Trajectory, Measurer, ClaimMeasurement]]:
-    """Every claim's measurement; what was scored before is read from the block cache."""
+    """Every claim's measurement, in order, whichever executor computes; what was scored before is read from the block cache."""
     declared = _declared(at, scope)
     found = list(trajectories(at, scope))
-    for trajectory in track(found, f"Measuring claims ({scope.tenant_namespace})"):
-        by = measurer(at, trajectory)
-        units = {
-            claim.entry: [
-                index
-                for index, unit in enumerate(trajectory.units[: claim.units])
-                if not declared.get(claim.entry, frozenset()).isdisjoint(unit.entries)
-            ]
-            for claim in trajectory.claims
-        }
-        for measurement in by.measure(trajectory, units):
-            yield trajectory, by, measurement
+    with at.computing.opened(at.model(), found) as scorer:
+
+        def measured(trajectory: Trajectory) -> tuple[Measurer, list[ClaimMeasurement]]:
+            by = measurer(at, trajectory, scorer)
+            return by, list(by.measure(trajectory, _declared_units(trajectory, declared)))
+
+        results = side_by_side(measured, found, workers=scorer.workers, abandon=scorer.close)
+        for trajectory in track(found, f"Measuring claims ({scope.tenant_namespace})"):
+            by, measurements_of_it = next(results)
+            for measurement in measurements_of_it:
+                yield trajectory, by, measurement
+
+
+def _declared_units(trajectory: Trajectory, declared: Mapping[str, frozenset[str]]) -> dict[str, list[int]]:
+    """Claim entry -> units before it that were declared as its parents."""
+    return {
+        claim.entry: [
+            index
+            for index, unit in enumerate(trajectory.units[: claim.units])
+            if not declared.get(claim.entry, frozenset()).isdisjoint(unit.entries)
+        ]
+        for claim in trajectory.claims
+    }
 
 
 def _declared(at: Workspace, scope: Scope) -> dict[str, frozenset[str]]:
