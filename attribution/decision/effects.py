@@ -64,23 +64,27 @@ def explore(probe: Probe, designs: Sequence[Design], tau: float, config: RuleCon
     Raises:
         DecisionError: as :func:`measure_effects`.
     """
-    if designs and designs[0].name == "screen" and probe.units <= FOCUS_UNITS:
-        designs = designs_for(probe.units, config)
-    if not designs or designs[0].name != "screen":
-        effects = measure_effects(probe, designs, tau, config, lowerable=lowerable)
-        return Explored(tuple(range(probe.units)), effects, _ordered(range(probe.units), effects.mean), tuple(designs))
-    ranks = measure_effects(probe, designs, tau, config, lowerable=lowerable).mean
-    order = _ordered(range(probe.units), ranks)
-    width = probe.units
-    while width > FOCUS_UNITS:
-        width = width // 4 if width >= 8 * FOCUS_UNITS else FOCUS_UNITS
+    screened = bool(designs) and designs[0].name == "screen"
+    if screened and probe.units > FOCUS_UNITS:
+        return _screened(probe, designs, tau, config, lowerable=lowerable)
+    chosen = designs_for(probe.units, config) if screened else tuple(designs)
+    effects = measure_effects(probe, chosen, tau, config, lowerable=lowerable)
+    return Explored(tuple(range(probe.units)), effects, _ordered(range(probe.units), effects.mean), chosen)
+
+
+def _screened(probe: Probe, designs: Sequence[Design], tau: float, config: RuleConfig, *, lowerable: bool) -> Explored:
+    """Effects of the focus that a screening, and of very many units another one of its likeliest quarter, leaves."""
+    focus: tuple[int, ...] = tuple(range(probe.units))
+    order = _ordered(focus, measure_effects(probe, designs, tau, config, lowerable=lowerable).mean)
+    while len(focus) > FOCUS_UNITS:
+        width = len(focus) // 4 if len(focus) >= 8 * FOCUS_UNITS else FOCUS_UNITS
         focus = tuple(sorted(order[:width]))
         if width > FOCUS_UNITS:
             again = screen(width, config.seed).within(probe.units, focus)
             order = (*_ordered(focus, _contrast(probe, again, focus)), *order[width:])
-    chosen = tuple(design.within(probe.units, focus) for design in designs_for(width, config))
+    chosen = tuple(design.within(probe.units, focus) for design in designs_for(len(focus), config))
     effects = _contrasts(probe, chosen, focus, tau, config, lowerable=lowerable)
-    return Explored(focus, effects, (*_ordered(focus, effects.mean), *order[width:]), chosen)
+    return Explored(focus, effects, (*_ordered(focus, effects.mean), *order[len(focus) :]), chosen)
 
 
 def _ordered(units: Sequence[int], effects: Values) -> tuple[int, ...]:

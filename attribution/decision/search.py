@@ -142,12 +142,11 @@ def _explain(
     """Search the rest for one more cut while others are absent, ``open_`` = (absent, rest); whether it brought an edge."""
     absent, rest = open_
     unexplained = _residual(probe, absent, rest)
-    return any(
-        cut is not None and _accept(probe, findings, (absent, cut), unexplained, tau, config)
-        for cut in (
-            minimal_cut(probe, absent, order, unexplained / 2, config.largest_cut) for order in _orders(rest, config)
-        )
-    )
+    for order in _orders(rest, config):
+        cut = minimal_cut(probe, absent, order, unexplained / 2, config.largest_cut)
+        if cut is not None and _accept(probe, findings, (absent, cut, unexplained), tau, config):
+            return True
+    return False
 
 
 def _orders(rest: Sequence[int], config: RuleConfig) -> Iterator[Sequence[int]]:
@@ -161,13 +160,12 @@ def _orders(rest: Sequence[int], config: RuleConfig) -> Iterator[Sequence[int]]:
 def _accept(
     probe: Probe,
     findings: Findings,
-    found: tuple[frozenset[int], tuple[int, ...]],
-    unexplained: float,
+    found: tuple[frozenset[int], tuple[int, ...], float],
     tau: float,
     config: RuleConfig,
 ) -> bool:
-    """Judge the members of a cut, ``found`` = (absent, members); whether any is a new edge."""
-    absent, cut = found
+    """Judge the members of a cut, ``found`` = (absent, members, unexplained nats); whether it brought an edge."""
+    absent, cut, unexplained = found
     whole = probe.full - float(probe.without([absent | set(cut)])[0])
     bars = Bars.of(tau, max(whole, unexplained))
     if not findings.add(confirm(probe, cut_cases(probe, absent, cut, bars), bars)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tests.bench import planted_exact, planted_peers, planted_rule
 from tests.bench.measuring import Figure, Goal
@@ -16,41 +16,42 @@ MOST_ERROR_NATS = 1e-9
 LEAST_COVERAGE = 0.88
 
 
+PLANS = {
+    "small": {"mild": (1,), "doubled": (8,), "peers": (8,), "exact": (8,)},
+    "default": {"mild": (1, 3, 5, 8, 14, 64, 500), "doubled": (5, 14), "peers": (5, 14), "exact": (1, 5, 14, 64, 500)},
+    "full": {
+        "mild": (1, 3, 5, 8, 14, 20, 64, 128, 500),
+        "doubled": (5, 14, 64),
+        "peers": (5, 14, 64),
+        "exact": (1, 3, 5, 8, 14, 20, 64, 128, 500),
+    },
+}
+"""Context sizes in units: of the rule over each background, of the comparison, of games of order two."""
+
+COUNTS = {"small": (2, 2, 19, 2), "default": (40, 60, 100, 20), "full": (200, 300, 1000, 50)}
+"""Claims a stratum, null claims a stratum, null claims a family of a floor, games of order two."""
+
+PEERS_FAMILY = 300
+"""Null claims of the floors of a comparison, at most: six methods are calibrated."""
+
+
 def run(bench: Bench) -> Iterator[Figure]:
-    """Every part in turn; a table of all strata is written beside the suite's own."""
-    n, nulls, family = bench.one_of(small=(2, 2, 19), default=(40, 60, 100), full=(200, 300, 200))
-    contexts = bench.one_of(
-        small=[(1, "mild"), (8, "doubled")],
-        default=[*((units, "mild") for units in (1, 3, 5, 8, 14, 64, 500)), (5, "doubled"), (14, "doubled")],
-        full=[
-            *((units, "mild") for units in (1, 3, 5, 8, 14, 20, 64, 128, 500)),
-            *((units, "doubled") for units in (5, 14, 64)),
-        ],
-    )
-    compared = bench.one_of(small=(8,), default=(5, 14), full=(5, 14, 64))
-    exact_over, games = bench.one_of(
-        small=((8,), 2), default=((1, 5, 14, 64, 500), 20), full=((1, 3, 5, 8, 14, 20, 64, 128, 500), 50)
-    )
-    rules, peers, exact = [], [], []
-    for units, background in contexts:
-        part = f"planted/rule-{units}-{background}"
-        document = bench.kept.get(
-            part, lambda u=units, b=background: planted_rule.measure(u, b, n=n, nulls=nulls, family=family)
-        )
-        rules.append(document)
-        yield from _rule(document)
-    for units in compared:
-        document = bench.kept.get(
-            f"planted/peers-{units}",
-            lambda u=units: planted_peers.measure(u, "mild", n=n, nulls=nulls, family=family),
-        )
-        peers.append(document)
-        yield from _peers(document)
-    for units in exact_over:
-        document = bench.kept.get(f"planted/exact-{units}", lambda u=units: planted_exact.measure(u, games))
-        exact.append(document)
-        yield _exact(document)
-    write(bench.out / "planted.md", rules, peers, exact)
+    """Every part in turn, small contexts first; after each the table of all parts so far is written."""
+    n, nulls, family, games = COUNTS[bench.size]
+    measures: dict[str, Callable[[int], Document]] = {
+        "mild": lambda units: planted_rule.measure(units, "mild", n, nulls, family),
+        "doubled": lambda units: planted_rule.measure(units, "doubled", n, nulls, family),
+        "peers": lambda units: planted_peers.measure(units, "mild", n, nulls, min(family, PEERS_FAMILY)),
+        "exact": lambda units: planted_exact.measure(units, games),
+    }
+    says = {"mild": _rule, "doubled": _rule, "peers": _peers, "exact": _exact}
+    found: dict[str, list[Document]] = {kind: [] for kind in measures}
+    plan = [(units, kind) for kind, sizes in PLANS[bench.size].items() for units in sizes]
+    for units, kind in sorted(plan, key=lambda part: part[0]):
+        document = bench.kept.get(f"planted/{kind}-{units}", lambda u=units, k=kind: measures[k](u))
+        found[kind].append(document)
+        yield from says[kind](document)
+        write(bench.out / "planted.md", found["mild"] + found["doubled"], found["peers"], found["exact"])
 
 
 def _rule(document: Document) -> Iterator[Figure]:
@@ -101,9 +102,9 @@ def _peers(document: Document) -> Iterator[Figure]:
         )
 
 
-def _exact(document: Document) -> Figure:
+def _exact(document: Document) -> Iterator[Figure]:
     errors = document["largest_error_nats"]
-    return Figure(
+    yield Figure(
         f"games of order two, d = {document['units']}, {document['passes']} passes: largest error",
         ", ".join(f"{name} {error:.2g}" for name, error in errors.items()),
         (Goal("error", errors["cuts-v1"], MOST_ERROR_NATS, at_most=True, unit="nats"),),

@@ -24,9 +24,9 @@ def write(path: Path, rules: Sequence[Document], peers: Sequence[Document], exac
             )
             for document in peers
         ),
-        ("Games of order two: largest error of a main effect, nats", _errors(exact)),
+        ("Games of order two: largest error of a main effect, nats", _errors(exact) if exact else ""),
     ]
-    path.write_text("\n".join(f"**{title}**\n\n{table}" for title, table in parts), encoding="utf-8")
+    path.write_text("\n".join(f"**{title}**\n\n{table}" for title, table in parts if table), encoding="utf-8")
 
 
 def _rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -37,7 +37,8 @@ def _rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _by_context(rules: Sequence[Document], names: Sequence[str], cell: Callable[[Document], str]) -> str:
     header = ["", *(f"{one['units']}{'' if one['background'] == 'mild' else ' doubled'}" for one in rules)]
     rows = [[name, *(cell(one["strata"][name]) if name in one["strata"] else "" for one in rules)] for name in names]
-    return _rows(header, [row for row in rows if any(row[1:])])
+    shown = [row for row in rows if any(row[1:])]
+    return _rows(header, shown) if shown else ""
 
 
 def _recall(one: Document) -> str:

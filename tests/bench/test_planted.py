@@ -9,6 +9,7 @@ from attribution.games import CountingGame
 from attribution.games import planted as plant
 from tests.bench import planted_peers, planted_rule
 from tests.bench.__main__ import main
+from tests.bench.pages import filled
 from tests.bench.planted_claims import NEEDS, STRATA, SUPPORTED, TARGETED, claim, strata_over, true_effects
 from tests.bench.planted_exact import OrderTwo, measure
 
@@ -92,3 +93,9 @@ def test_the_section_says_each_target_and_is_not_measured_twice(tmp_path, capsys
     monkeypatch.setattr(planted_peers, "measure", lambda *_, **__: pytest.fail("measured twice"))
     assert main(arguments) == 0
     assert capsys.readouterr().out == first
+
+
+def test_measured_tables_go_where_the_page_names_them(tmp_path):
+    (tmp_path / "planted.md").write_text("| new |\n")
+    page = "a\n<!-- measured: planted -->\nold\n<!-- end -->\nb\n<!-- measured: other -->\nkept\n<!-- end -->\n"
+    assert filled(page, tmp_path) == page.replace("old", "\n| new |\n")
