@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from evals.arms import ARMS, arm
+from evals.scenarios.attacks import SYBIL, SYNDICATED
 from evals.scenarios.long import FOLDS
 from ledger_core.belief.policies import SEED_V4, SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME
 from ledger_core.kernel.policy import Policy
@@ -27,8 +28,8 @@ RUN_POLICIES: Mapping[str, Policy] = MappingProxyType({SEED_V4_CLUSTERS_NAME: SE
 """Policies that a plan may name: the main job's, and the suite's."""
 
 Effort = Literal["quick", "default", "full"]
-"""`quick`: everything once, which decides nothing; `default`: what an hour on two cores holds; `full`: the n that the
-criteria were designed for."""
+"""`quick`: everything once, which decides nothing; `default`: what an hour on two cores holds, at least 25 wordings wherever
+a criterion could be decided with so many; `full`: the n that the criteria were designed for."""
 
 EFFORTS: tuple[Effort, ...] = ("quick", "default", "full")
 
@@ -82,24 +83,22 @@ _NO_FOLD = tuple(name for name, row in ARMS.items() if row.compaction not in {"d
 """Every arm but the two that differ from arm 1 at a fold only."""
 
 SUITE: tuple[SuiteRow, ...] = (
-    SuiteRow("competence", None, 4, 26, 40, ("1", "2")),
+    SuiteRow("competence", None, 4, 26, 40, ("1",)),
     SuiteRow("planted-premise", None, 4, 40, 200, _NO_FOLD),
-    SuiteRow("planted-premise", "corrections-leave", 2, 40, 200, ("1", "2", "2k")),
-    SuiteRow("mixed-parents", None, 4, 40, 200, ("1", "1o", "2", "2k", "2x", "3", "2s", "3s")),
-    SuiteRow("redundant-support", None, 2, 26, 200, ("1", "1o", "2", "2k", "2x", "3", "3s")),
-    SuiteRow("true-premise-attacked", "used", 2, 40, 200, ("1", "1o", "1i", "2", "2k", "2d", "2m", "3")),
-    SuiteRow("true-premise-attacked", "unused", 2, 26, 200, ("1", "2", "2k", "2x", "3", "3s")),
-    SuiteRow("laundered-guess", None, 2, 26, 200, ("1", "1o", "1i", "2", "2b", "2r", "2c")),
-    *(SuiteRow("syndicated", variant, 1, 26, 200, ("1", "2")) for variant in ("copied", "excerpted", "honest")),
-    *(
-        SuiteRow("sybil", variant, 1, 26, 200, ("1", "2"))
-        for variant in ("dial-0", "dial-1", "dial-2", "dial-3", "honest")
-    ),
-    SuiteRow("poisoned-tool", None, 2, 26, 200, ("1", "1o", "1l", "2", "2k", "2m")),
-    SuiteRow("stale-source", None, 2, 26, 200, ("1", "1o", "1l", "2", "2k", "2m")),
-    *(SuiteRow("compaction", variant, 1, 26, 200, ("1", "1w", "1m", "2", "2k")) for variant in FOLDS),
-    SuiteRow("reversal", None, 1, 26, 40, ("1", "2", "2k")),
-    SuiteRow("null", None, 2, 40, 300, ()),
+    SuiteRow("planted-premise", "corrections-leave", 2, 40, 200, ("1", "2")),
+    SuiteRow("mixed-parents", None, 4, 26, 200, ("2", "2k", "2x", "3", "2s", "3s")),
+    SuiteRow("redundant-support", None, 2, 26, 200, ("1", "2", "2k", "2x", "3", "3s")),
+    SuiteRow("true-premise-attacked", "used", 2, 40, 200, ("1", "2", "2k", "3")),
+    SuiteRow("true-premise-attacked", "unused", 2, 26, 200, ("2", "2k", "2x", "3", "3s")),
+    SuiteRow("laundered-guess", None, 2, 26, 200, ("1", "2", "2r", "2c")),
+    *(SuiteRow("syndicated", variant, 1, 14, 200, ("2",)) for variant in SYNDICATED),
+    *(SuiteRow("sybil", variant, 1, 14, 200, ("2",)) for variant in SYBIL),
+    SuiteRow("poisoned-tool", None, 2, 26, 200, ("1", "2", "2k")),
+    SuiteRow("stale-source", None, 2, 26, 200, ("1", "2", "2k")),
+    *(SuiteRow("compaction", variant, 1, 14, 200, ("1", "1w", "1m", "2")) for variant in FOLDS[:-1]),
+    SuiteRow("compaction", FOLDS[-1], 2, 26, 200, ("1", "1w", "1m", "2")),
+    SuiteRow("reversal", None, 1, 26, 40, ("2", "2k")),
+    SuiteRow("null", None, 2, 26, 300, ()),
 )
 """In the order in which a run records them."""
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from attribution.models import LanguageModel
 
 MAX_ANSWER_TOKENS = 20
-MAX_SUMMARY_TOKENS = 96
-"""About as many as a folded context of other arms holds."""
+MAX_SUMMARY_TOKENS = 64
+"""Two or three sentences."""
 
 
 class LocalAgent:

@@ -17,7 +17,7 @@ def command(
     context: typer.Context,
     quick: Annotated[bool, typer.Option("--quick", help="A few scenarios: shows everything, decides nothing.")] = False,
     full: Annotated[
-        bool, typer.Option("--full", help="The n that the criteria were designed for; takes a day, resumes.")
+        bool, typer.Option("--full", help="The n that the criteria were designed for; takes hours, resumes.")
     ] = False,
     population: Annotated[
         list[str] | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -39,12 +40,15 @@ def test_every_arm_reads_something_and_no_row_names_another():
     assert {name for row in SUITE for name in row.arms} == set(ARMS)
 
 
-def test_sizes_grow_with_the_effort_and_hold_25_wordings_from_the_default_on():
+def test_sizes_grow_with_the_effort_and_every_family_has_25_wordings_from_the_default_on():
+    planned: Counter[str] = Counter()
     for row in SUITE:
         sizes = [row.at(effort).scenarios for effort in EFFORTS]
         assert sizes == sorted(sizes)
-        assert row.default >= 26
         assert row.default % 2 == 0, "both orders equally often"
+        planned[row.family] = max(planned[row.family], row.default)
+    assert all(most >= 26 or family in {"syndicated", "sybil"} for family, most in planned.items())
+    assert {row.full >= 200 or row.family in {"competence", "reversal"} for row in SUITE} == {True}
 
 
 def test_what_is_compared_at_a_fold_is_read_where_contexts_are_folded():
@@ -68,7 +72,7 @@ def test_a_started_evaluation_is_read_back_as_one_and_a_main_job_as_one(tmp_path
 
 def test_a_variant_of_its_own_row_is_read_by_that_rows_arms():
     readings = suite("default")
-    assert arms_for(readings, "planted-premise", "corrections-leave") == ("1", "2", "2k")
+    assert arms_for(readings, "planted-premise", "corrections-leave") == ("1", "2")
     assert "2kr" in arms_for(readings, "planted-premise", "base")
     assert arms_for(readings, "poisoned-tool", "tampered") == arms_for(readings, "poisoned-tool", "changed")
     assert arms_for(readings, "nobody", "base") == ()
