@@ -87,3 +87,9 @@ def test_every_number_is_part_of_the_identity(name):
 def test_inadmissible_numbers_are_refused_by_name(name, value):
     with pytest.raises(StatementError, match=name):
         made(**{name: value})
+
+
+def test_a_number_inside_a_number_is_refused_by_its_whole_name():
+    wrong = NUMBERS | {"base_ppm": NUMBERS["base_ppm"] | {"derived": -1}}
+    with pytest.raises(StatementError, match=r"^base_ppm\.derived: .*\(got -1\)$"):
+        Policy.decode(json.dumps(wrong).encode())

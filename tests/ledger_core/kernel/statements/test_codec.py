@@ -218,6 +218,7 @@ def test_what_is_no_statement_is_refused(data):
 
 def test_a_statement_over_a_mebibyte_is_refused_before_it_is_parsed():
     refuses(b" " * (MAX_BYTES + 1), "1048577 bytes")
+    refuses(BY_KIND["entry.given"].encoded.ljust(MAX_BYTES), "not the canonical encoding")
 
 
 @pytest.mark.parametrize(
@@ -256,24 +257,27 @@ def test_pointers_that_name_a_record_are_kept(pointer):
     assert decode_statement(spelled(document)).body.record_pointer == pointer
 
 
-def sets_of_a_statement() -> list[tuple[str, tuple]]:
-    """Arrays whose order has no meaning: kind and path."""
+def sets_of_a_statement() -> list[tuple[str, tuple, str]]:
+    """Arrays whose order has no meaning: kind, path, and what a refusal calls the array."""
+    measured = as_json(BY_KIND["edges.measured"])["body"]["entries"]
+    edge = next(number for number, entry in enumerate(measured) if entry["verdict"] == "edge")
     return [
-        ("seal.minted", ("body", "reacquisition", "secret_refs")),
-        ("seal.minted", ("erasure_scopes",)),
-        ("entry.derived", ("body", "parents")),
-        ("edges.measured", ("body", "entries")),
-        ("edges.measured", ("body", "cuts")),
-        ("edges.measured", ("body", "flags")),
-        ("edges.measured", ("body", "cuts", 0, "members")),
-        ("independence.assessed", ("body", "echoes")),
-        ("cascade.fired", ("body", "members")),
-        ("cascade.fired", ("body", "attenuated")),
+        ("seal.minted", ("body", "reacquisition", "secret_refs"), "secret references"),
+        ("seal.minted", ("erasure_scopes",), "erasure scopes"),
+        ("entry.derived", ("body", "parents"), "declared parents"),
+        ("edges.measured", ("body", "entries"), "measured entries"),
+        ("edges.measured", ("body", "entries", edge, "labels"), "labels"),
+        ("edges.measured", ("body", "cuts"), "cuts"),
+        ("edges.measured", ("body", "flags"), "flags"),
+        ("edges.measured", ("body", "cuts", 0, "members"), "members of a cut"),
+        ("independence.assessed", ("body", "echoes"), "echoes"),
+        ("cascade.fired", ("body", "members"), "members"),
+        ("cascade.fired", ("body", "attenuated"), "attenuated entries"),
     ]
 
 
-@pytest.mark.parametrize(("kind", "path"), sets_of_a_statement(), ids=str)
-def test_a_set_has_one_spelling(kind, path):
+@pytest.mark.parametrize(("kind", "path", "name"), sets_of_a_statement(), ids=str)
+def test_a_set_has_one_spelling(kind, path, name):
     document = as_json(BY_KIND[kind])
     items = document
     for step in path:
@@ -283,9 +287,10 @@ def test_a_set_has_one_spelling(kind, path):
         items = [document["body"]["first"], document["body"]["second"]]
         assert decode_statement(spelled(changed(document, path, items)))
     assert items, "a set without members shows nothing"
-    refuses(spelled(changed(document, path, [items[0], items[0]])), "sorted, each once")
+    refusal = rf": {name} are sorted, each once"
+    refuses(spelled(changed(document, path, [items[0], items[0]])), refusal)
     if len(items) > 1:
-        refuses(spelled(changed(document, path, items[::-1])), "sorted, each once")
+        refuses(spelled(changed(document, path, items[::-1])), refusal)
 
 
 def test_an_array_is_no_longer_than_the_profile_admits():

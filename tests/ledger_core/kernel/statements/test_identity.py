@@ -9,6 +9,7 @@ import pytest
 
 from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.statements import ENTRY_KINDS, STATEMENT_TYPES, Statement, content_refs, references
+from ledger_core.kernel.statements.codec import Reference
 from tests.ledger_core.story import Story
 
 STORY = Story()
@@ -139,6 +140,11 @@ def strings(value: object) -> list[str]:
     if isinstance(value, list):
         return [text for child in value for text in strings(child)]
     return [value] if isinstance(value, str) else []
+
+
+def test_what_a_statement_replaces_is_of_its_own_kind():
+    (replaced,) = references(STORY.named["user_again"])
+    assert replaced == Reference("lineage", STORY.id("user"), frozenset({"entry.given"}))
 
 
 def test_a_verdict_may_be_about_entries_only():
