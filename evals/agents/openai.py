@@ -163,18 +163,21 @@ class OpenAiAgent:
         except AgentError as error:
             return self._fault(error)
         key = self.key(purpose, chat.messages, max_tokens)
-        known = _kept(self._cache.get(key))
+        document = self._cache.get(key)
+        known = _kept(document)
         if known is not None:
             self.account.from_cache += 1
             completion, attempts = known
         else:
-            before = self._connection.retries
+            failed, before = _failed(document), self._connection.retries
             self._pace.wait()
             try:
                 completion = self._llm.complete(chat.messages, max_tokens=max_tokens)
             except ProviderError as error:
-                return self._fault(error, self._attempts_since(before))
-            attempts = self._attempts_since(before)
+                attempts = failed + self._attempts_since(before)
+                self._cache.put(key, {"failed": attempts})
+                return self._fault(error, attempts)
+            attempts = failed + self._attempts_since(before)
             self._pace.took(completion)
             self.account.took(completion)
             self._cache.put(key, _document(completion, attempts))
@@ -229,6 +232,12 @@ def _kept(document: Mapping[str, object] | None) -> tuple[Completion, int] | Non
     return Completion(
         text, "length" if finish == "length" else "stop" if finish == "stop" else "other", model, counts
     ), attempts
+
+
+def _failed(document: Mapping[str, object] | None) -> int:
+    """Attempts of this answer that failed before, in this run or in one that was killed."""
+    failed = (document or {}).get("failed")
+    return failed if isinstance(failed, int) and failed > 0 else 0
 
 
 def _shown(value: float | None) -> str:

@@ -48,10 +48,12 @@ def read_inspect_run(path: Path) -> EvalRun:
     if reduced:
         rows = list(_reduced(header, results))
     epochs = count(config.get("epochs")) or 1
+    task = text(spec.get("task")) or path.stem
     return EvalRun(
         path=str(path),
         format="inspect",
-        task=text(spec.get("task")) or path.stem,
+        task=task,
+        population=task,
         model=text(spec.get("model")),
         rows=tuple(rows),
         reported=reported,

@@ -47,6 +47,7 @@ def lm_eval_run(path: Path, lines: Sequence[tuple[str, object]], unread: Sequenc
         path=str(path),
         format="lm-eval",
         task=task,
+        population=task,
         model=text(results.get("model_name")),
         rows=tuple(_rows(value for _, value in lines if isinstance(value, dict))),
         reported=reported,

@@ -42,10 +42,10 @@ class Comparison:
 
 
 def compare(runs: Sequence[EvalRun]) -> Iterator[Comparison]:
-    """Every pair of runs of one task that scored the same samples."""
+    """Every pair of runs of one population that scored the same samples."""
     groups: dict[tuple[str, str], list[EvalRun]] = {}
     for run in runs:
-        groups.setdefault((run.format, run.task), []).append(run)
+        groups.setdefault((run.format, run.population), []).append(run)
     for group in groups.values():
         pairs = (
             list(combinations(group, 2)) if len(group) <= MOST_IN_A_GROUP else [(group[0], run) for run in group[1:]]

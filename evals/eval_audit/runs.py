@@ -105,6 +105,8 @@ class EvalRun:
     path: str
     format: Format
     task: str
+    population: str
+    """Runs of one population answer the same samples: they can be compared."""
     model: str | None
     rows: tuple[Row, ...]
     reported: tuple[Reported, ...]

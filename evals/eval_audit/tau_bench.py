@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evals.eval_audit.runs import EvalRun, Row, Score
-from evals.eval_audit.values import as_list, as_mapping, count, text
+from evals.eval_audit.values import as_list, as_mapping, count, digest_of, text
 
 SCORER = "reward"
 
@@ -30,6 +30,7 @@ def tau_bench_run(path: Path, trials: Sequence[object]) -> EvalRun:
         path=str(path),
         format="tau-bench",
         task=path.stem,
+        population=_environment(trials),
         model=None,
         rows=rows,
         reported=(),
@@ -39,12 +40,27 @@ def tau_bench_run(path: Path, trials: Sequence[object]) -> EvalRun:
     )
 
 
+def _environment(trials: Sequence[object]) -> str:
+    """The digest of the policy that all trials of an environment begin with; empty where no trial has one.
+
+    Task numbers of two environments mean different tasks, and nothing else in the file names the environment.
+    """
+    for trial in trials:
+        first = as_mapping(next(iter(as_list(as_mapping(trial).get("traj"))), None))
+        policy = text(first.get("content")) if first.get("role") == "system" else None
+        if policy is not None:
+            return digest_of(policy)
+    return ""
+
+
 def _row(trial: Mapping[str, object]) -> Row:
     info = as_mapping(trial.get("info"))
+    task = text(as_mapping(info.get("task")).get("instruction"))
     return Row(
         sample=f"task {trial['task_id']}",
         epoch=(count(trial.get("trial")) or 0) + 1,
         scores={SCORER: Score.of(trial["reward"])},
         error=text(info.get("error")),
+        asked=None if task is None else digest_of(task),
         empty="traj" in trial and not as_list(trial["traj"]) and not info.get("error"),
     )

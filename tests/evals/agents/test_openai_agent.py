@@ -212,8 +212,19 @@ class TestCache:
         server.replies = [chat("It is blue.")]
         resumed = agent_of(server, cache=AnswerCache(tmp_path))
         assert resumed.answer(prompt("a")) == bad
-        assert resumed.answer(prompt("b")) == Answer("blue.", ())
+        # That it failed before stays visible: only failures get another try, and which ones those were can be seen.
+        assert resumed.answer(prompt("b")) == Answer("blue.", (), 2)
         assert len(server.requests) == 3
+
+    def test_attempts_add_up_over_every_resume(self, server, tmp_path):
+        for replies in ([error(503)] * 4, [error(400)]):
+            server.replies = list(replies)
+            failed = agent_of(server, cache=AnswerCache(tmp_path)).answer(prompt())
+        assert isinstance(failed, Fault)
+        assert failed.attempts == 5
+        server.replies = [error(429), chat("It is red.")]
+        assert agent_of(server, cache=AnswerCache(tmp_path)).answer(prompt()) == Answer("red.", (), 7)
+        assert agent_of(server, cache=AnswerCache(tmp_path)).answer(prompt()) == Answer("red.", (), 7)
 
     def test_everything_that_decides_an_answer_is_in_its_key(self, server):
         def key(chosen=CHAT, repeat=0, url=None, purpose="answer", tokens=64, **asked_for):
@@ -361,8 +372,8 @@ class TestPace:
             pace.took(spent(10**9))
         assert clock.waits == []
 
-    @given(st.lists(st.tuples(st.integers(0, 200), st.floats(0, 30)), min_size=1, max_size=25), st.integers(50, 300))
-    @settings(max_examples=60)
+    @given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 30)), min_size=1, max_size=25), st.integers(50, 300))
+    @settings(max_examples=40)
     def test_no_request_is_sent_while_the_last_minute_is_full(self, steps, limit):
         clock = Clock()
         pace = Pace(tokens_per_minute=limit, clock=lambda: clock.now, sleep=clock.sleep)

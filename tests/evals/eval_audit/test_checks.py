@@ -396,6 +396,19 @@ class TestTauBench:
         # 9 of 10 at worst, 10 of 10 at best.
         assert (round(found.corrected.low, 3), found.corrected.high) == (0.555, 1.0)
 
+    def test_two_files_of_one_environment_are_compared_whatever_they_are_called(self, tmp_path):
+        def trials(right: int, policy: str = "You serve travellers.") -> list[dict]:
+            made = [logs.trial(task, 0, float(task < right)) for task in range(10)]
+            for each in made:
+                each["traj"].insert(0, {"role": "system", "content": policy})
+            return made
+
+        one = logs.write(tmp_path / "model-one.json", trials(5))
+        two = logs.write(tmp_path / "model-two.json", trials(7))
+        shop = logs.write(tmp_path / "shop.json", trials(7, policy="You sell shoes."))
+        (comparison,) = audit([one, two, shop]).comparisons
+        assert (comparison.left, comparison.right, comparison.discordant) == (str(one), str(two), (0, 2))
+
 
 def test_every_kind_of_finding_is_documented_and_tested():
     page = (ROOT / "docs/eval-audit.md").read_text(encoding="utf-8")

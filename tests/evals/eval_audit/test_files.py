@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evals.errors import EvalLogError
@@ -131,6 +131,78 @@ class TestRealFiles:
             "the error is 0.0698 clustered by it and 0.0458 as if all were independent, 1.52 times as large"
             in found.says
         )
+
+
+SCRAPS = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.floats()
+    | st.sampled_from(["", "C", "NaN", "1e400", "success", "\ud800", "x" * 200]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "value", "epoch"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+def places(value, path=()):
+    """The path of every part of a JSON value."""
+    yield path
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from places(child, (*path, key))
+
+
+def replaced(value, path, scrap):
+    if not path:
+        return scrap
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = replaced(value[path[0]], path[1:], scrap)
+    return copy
+
+
+WHOLE = {
+    "inspect": logs.inspect_log(
+        [
+            logs.sample(
+                n, "C", metadata={"passage": n}, limit={"type": "token"}, error_retries=[], output={"choices": []}
+            )
+            for n in range(3)
+        ],
+        accuracy=1.0,
+        stderr=0.0,
+        config={"epochs": 1, "epochs_reducer": ["mean"]},
+    ),
+    "tau-bench": [logs.trial(task, number, 1.0) for task in range(2) for number in range(2)],
+    "lm-eval": [logs.lm_line(n, {"acc": 1.0}, passage="p") for n in range(3)],
+}
+
+
+def outcome_of(file):
+    """The report, or the message of the one error that is meant for it; any other error is the test's."""
+    try:
+        return audit([file]), None
+    except EvalLogError as error:
+        return None, str(error)
+
+
+class TestHostileLogs:
+    @pytest.mark.parametrize("form", sorted(WHOLE))
+    @given(data=st.data())
+    @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_whatever_stands_in_any_place_is_read_or_refused_and_never_a_traceback(self, form, data, tmp_path):
+        path = data.draw(st.sampled_from(list(places(WHOLE[form]))))
+        log = replaced(WHOLE[form], path, data.draw(SCRAPS))
+        file = logs.write(tmp_path / "log.json", log)
+        read, refused = outcome_of(file)
+        if read is None:
+            assert refused
+            assert "\n" not in refused
+            return
+        assert len(read.runs) == 1
+        for finding in read.findings:
+            assert finding.corrected is None or finding.corrected.low <= finding.corrected.high
 
 
 class TestStandardErrors:
