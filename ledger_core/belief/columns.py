@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ledger_core.belief.digest_table import DigestTable
-from ledger_core.belief.neighbourhood import Fetch, judged_by
+from ledger_core.belief.neighbourhood import judged_by
 from ledger_core.belief.origin import seal_cluster
 from ledger_core.kernel.errors import BeliefError
 from ledger_core.kernel.statements import ENTRY_KINDS, STATEMENT_TYPES, Statement
@@ -24,6 +24,9 @@ from ledger_core.kernel.types import EventId
 
 Read = Statement | Outline
 """A statement as it was read: whole, or what its bytes say of it."""
+
+Fetch = Callable[[EventId], Statement]
+"""A statement that was added, by its id."""
 
 _KINDS: Final = tuple(sorted(STATEMENT_TYPES))
 _CODES: Final = {kind: code for code, kind in enumerate(_KINDS)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from ledger_core.belief.index import Claim
 from ledger_core.belief.origin import seal_cluster
@@ -20,21 +20,14 @@ from ledger_core.kernel.statements.verdicts import IndependenceAssessed, Verdict
 from ledger_core.kernel.types import EventId
 
 _OriginKey = tuple[str, str]
-Fetch = Callable[[EventId], Statement]
-"""A statement that was added, by its id."""
 
 
 class ReferenceIndex:
     """Statements with their references both ways; grows by :meth:`add`."""
 
-    def __init__(self, statements: Iterable[Statement] = (), fetch: Fetch | None = None) -> None:
-        """Start with ``statements``, in any order that puts a seal before what was observed from it.
-
-        With ``fetch`` no statement is kept: a log may be larger than memory, and few of its statements are asked for.
-        """
+    def __init__(self, statements: Iterable[Statement] = ()) -> None:
+        """Start with ``statements``, in any order that puts a seal before what was observed from it."""
         self._kept: dict[EventId, Statement] = {}
-        self._fetch = fetch or self._kept.__getitem__
-        self._keeps = fetch is None
         self._known: dict[EventId, EventId] = {}
         """Every id by itself, so that references share one string."""
         self._entries: set[EventId] = set()
@@ -66,8 +59,7 @@ class ReferenceIndex:
         if key in self._known:
             return
         self._known[key] = key
-        if self._keeps:
-            self._kept[key] = statement
+        self._kept[key] = statement
         if statement.kind in ENTRY_KINDS:
             self._entries.add(key)
         if isinstance(statement, Claim | GenerationRecorded):
@@ -106,7 +98,7 @@ class ReferenceIndex:
             wanted.update(self._candidates(entry))
         wanted |= {self._seal_of[node] for node in wanted if node in self._seal_of}
         judgements = _closure(wanted, self._about)
-        return tuple(self._fetch(node) for node in sorted(wanted | judgements) if node in self._known)
+        return tuple(self._kept[node] for node in sorted(wanted | judgements) if node in self._known)
 
     def _candidates(self, target: EventId) -> list[EventId]:
         return [self._candidate_of[key] for key in self._about.get(target, ()) if key in self._candidate_of]

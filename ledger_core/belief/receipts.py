@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ledger_core.belief.audits import audit_results
+from ledger_core.belief.columns import Read
 from ledger_core.belief.fold import fold
 from ledger_core.belief.index import index_statements
-from ledger_core.belief.neighbourhood import Fetch, ReferenceIndex
+from ledger_core.belief.neighbourhood import ReferenceIndex
 from ledger_core.belief.quorum import Quorum, quorum_on, testimony_of
 from ledger_core.belief.state import BeliefState
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import Statement
+from ledger_core.kernel.statements.outline import Outline
 from ledger_core.kernel.statements.verdicts import (
     AttenuatedEntry,
     CascadeFired,
@@ -37,6 +39,9 @@ MAX_LISTED = 4096
 
 PolicyOf = Callable[[EventId], Policy]
 """Verdict -> the policy it was filed under."""
+
+ReachOf = Callable[[VerdictFiled], Sequence[Statement]]
+"""Verdict -> what stood before it and decides what it changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,38 +76,40 @@ def expected_receipts(
 
 
 def check_receipts(
-    statements: Iterable[Statement], policy: Policy | PolicyOf, fetch: Fetch | None = None
+    reads: Iterable[Read], policy: Policy | PolicyOf, reach: ReachOf | None = None
 ) -> list[ReceiptMismatch]:
     """Compare every verdict's receipts in the evidence log with those that follow from the log before it.
 
-    ``statements`` come in log order. ``policy`` is the one policy ever in force, or a function from a verdict to the
-    policy it was filed under. An empty list means that all receipts are as they must be. With ``fetch``, which gives a
-    statement of the log by its id, none of them is kept meanwhile.
+    ``reads`` come in log order. ``policy`` is the one policy ever in force, or a function from a verdict to the
+    policy it was filed under. An empty list means that all receipts are as they must be. With ``reach`` nothing is kept
+    meanwhile; without it ``reads`` are whole statements.
     """
     policy_of: PolicyOf = (lambda _: policy) if isinstance(policy, Policy) else policy
     mismatches: list[ReceiptMismatch] = []
-    seen = ReferenceIndex(fetch=fetch)
-    for filed, receipts in _transactions(statements):
+    seen = ReferenceIndex()
+    reach_of: ReachOf = reach or (lambda v: seen.around(EventId(v.body.target), EventId(v.body.candidate)))
+    for filed, receipts in _transactions(reads):
         found = tuple(receipt.body for receipt in receipts)
         verdict = filed[0] if filed else None
+        whole = [read for read in filed if not isinstance(read, Outline)]
         expected: tuple[ReceiptBody, ...] = ()
         if isinstance(verdict, VerdictFiled):
-            reach = seen.around(EventId(verdict.body.target), EventId(verdict.body.candidate))
-            expected = expected_receipts(reach, filed, verdict, policy_of(verdict.event_id))
+            expected = expected_receipts(reach_of(verdict), whole, verdict, policy_of(verdict.event_id))
         if expected != found:
             about = verdict.event_id if isinstance(verdict, VerdictFiled) else None
             mismatches.append(ReceiptMismatch(about, expected, found))
-        for statement in filed:
-            seen.add(statement)
+        if reach is None:
+            for statement in whole:
+                seen.add(statement)
     return mismatches
 
 
 _Receipt = CascadeFired | CascadeRefused | ReputationAdjusted
 
 
-def _transactions(statements: Iterable[Statement]) -> Iterable[tuple[list[Statement], list[_Receipt]]]:
+def _transactions(statements: Iterable[Read]) -> Iterable[tuple[list[Read], list[_Receipt]]]:
     """Split a log into (a statement, or a verdict with its assessments) and the receipts right behind it."""
-    filed: list[Statement] = []
+    filed: list[Read] = []
     receipts: list[_Receipt] = []
     for statement in statements:
         if isinstance(statement, _Receipt):

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from functools import cache
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
@@ -14,6 +16,7 @@ from ledger_core.kernel import digests
 from ledger_core.kernel.digests import DigestHex, Prefix
 from ledger_core.kernel.records import Record
 from ledger_core.kernel.statements import LogFamily, Scope
+from ledger_core.kernel.statements.shapes import expression
 from ledger_core.kernel.types import ContractId, Count, Digest, ForeignName, Offset, Timestamp
 
 ZERO_SEED = "00" * digests.DIGEST_BYTES
@@ -27,6 +30,17 @@ class Position(Record):
     committed_offset: Offset
     epoch_id: Digest
     shard: int = Field(ge=0, le=65535)
+
+    @classmethod
+    def unchecked(cls, committed_offset: str, epoch_id: str, shard: int) -> Position:
+        """As ``model_construct``, for every event that is read: without its look at defaults and aliases, which none has."""
+        position = cls.__new__(cls)
+        put = object.__setattr__
+        put(position, "__dict__", {"committed_offset": committed_offset, "epoch_id": epoch_id, "shard": shard})
+        put(position, "__pydantic_fields_set__", {"committed_offset", "epoch_id", "shard"})
+        put(position, "__pydantic_extra__", None)
+        put(position, "__pydantic_private__", None)
+        return position
 
 
 class Receipt(Record):
@@ -63,10 +77,38 @@ def genesis_chain(genesis_event_id: str, epoch: str, family: LogFamily, shard: i
 
 def append_chain(previous: str, position: Position, event_id: str, receipt_bytes: bytes) -> DigestHex:
     """Hn from Hn−1, the position, the event and the canonical bytes of its receipt."""
-    parts = (
-        bytes.fromhex(previous),
-        position.canonical_bytes(),
-        bytes.fromhex(event_id),
-        digests.domain(Prefix.APPEND_RECEIPT, receipt_bytes),
+    receipt = digests.domain(Prefix.APPEND_RECEIPT, receipt_bytes)
+    link = chain_link(bytes.fromhex(previous), position.canonical_bytes(), bytes.fromhex(event_id), receipt)
+    return DigestHex(link.hex())
+
+
+def chain_link(previous: bytes, position: bytes, event_id: bytes, receipt: bytes) -> bytes:
+    """:func:`append_chain` of raw digests, that of the receipt included, and of the position's canonical bytes."""
+    return digests.framed(Prefix.APPEND_CHAIN, (previous, position, event_id, receipt))
+
+
+class ReceiptOutline(NamedTuple):
+    """What verification reads of a receipt."""
+
+    received_at: str
+    recorded_at: str
+    policy_head: str | None
+
+
+def receipt_outline(receipt_bytes: bytes) -> ReceiptOutline | None:
+    """What canonical bytes of a receipt say; None where they have no outline: decode them to know what they are.
+
+    What has one decodes, and says the same.
+    """
+    match = _receipt_expression().fullmatch(receipt_bytes)
+    if match is None:
+        return None
+    received_at, recorded_at, policy_head = match.group("received_at", "recorded_at", "policy_head")
+    return ReceiptOutline(
+        received_at.decode(), recorded_at.decode(), None if policy_head is None else policy_head.decode()
     )
-    return digests.framed_hex(Prefix.APPEND_CHAIN, parts)
+
+
+@cache
+def _receipt_expression() -> re.Pattern[bytes]:
+    return re.compile(expression(Receipt, {name: name for name in ReceiptOutline._fields}).encode())

@@ -35,7 +35,7 @@ class Index:
     def kind(self, event_id: str) -> str | None:
         """See :meth:`Transaction.kind`."""
         event = self.event(event_id)
-        return None if event is None else event.statement.kind
+        return None if event is None else event.kind
 
     def current(self, source_fact_id: str) -> StoredEvent | None:
         """See :meth:`Transaction.current`."""
@@ -57,8 +57,8 @@ class Index:
     def add(self, event: StoredEvent) -> None:
         """See :meth:`Transaction.add`."""
         self.by_id[event.event_id] = event
-        self.by_fact[event.statement.source_fact_id] = event
+        self.by_fact[event.source_fact_id] = event
         self.last[event.family] = event
-        if event.statement.kind in {"ledger.genesis", "policy.activated"}:
-            self.marks[event.statement.kind] = event
+        if event.kind in {"ledger.genesis", "policy.activated"}:
+            self.marks[event.kind] = event
         self.added.append(event)

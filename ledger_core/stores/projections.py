@@ -16,9 +16,6 @@ from ledger_core.kernel.statements import Statement
 from ledger_core.stores.ledger import Ledger
 from ledger_core.stores.protocols import StoredEvent
 
-_TOGETHER = 500
-"""Statements that are taken in at a time: a batch costs a little by itself."""
-
 
 class LedgerProjection:
     """Belief in everything a ledger holds, under its policy in force or under another; threads may share it."""
@@ -67,29 +64,3 @@ class LedgerProjection:
         for event in self._ledger.events(after=0 if self._last is None else self._last.offset):
             yield event.statement
             self._last = event
-
-
-class VerifiedState:
-    """Belief in a ledger that is being verified: ``verify(ledger, reader=state.read)``, and every statement is decoded once.
-
-    The state counts for what the report says of the ledger, and for nothing where that names a divergence.
-    """
-
-    def __init__(self, policy: Policy) -> None:
-        self._projection = Projection(policy)
-        self._waiting: list[Statement] = []
-
-    def read(self, statement: Statement) -> None:
-        """Take in the next statement."""
-        self._waiting.append(statement)
-        if len(self._waiting) >= _TOGETHER:
-            self._take_in()
-
-    def state(self) -> BeliefState:
-        """The state of all statements that were read."""
-        self._take_in()
-        return self._projection.state()
-
-    def _take_in(self) -> None:
-        self._projection.extend(self._waiting)
-        self._waiting.clear()

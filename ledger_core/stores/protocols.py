@@ -42,6 +42,16 @@ class StoredEvent:
         """The receipt; raises :class:`StatementError` where its bytes do not decode to exactly themselves."""
         return Receipt.decode(self.receipt_bytes)
 
+    @cached_property
+    def kind(self) -> str:
+        """The statement's kind; raises as :attr:`statement`."""
+        return self.statement.kind
+
+    @cached_property
+    def source_fact_id(self) -> str:
+        """The statement's source fact; raises as :attr:`statement`."""
+        return self.statement.source_fact_id
+
     @property
     def offset(self) -> int:
         """The committed offset as a number, from 1."""

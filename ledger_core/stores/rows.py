@@ -33,9 +33,7 @@ def stored(row: Row) -> StoredEvent:
     """The event of a row, unchecked: reading a damaged ledger must get as far as verification can say where it is damaged."""
     event_id, family, offset, epoch_id, shard, statement, receipt, chain = row
     # A damaged file's columns do not keep to their declared types either.
-    position = Position.model_construct(
-        committed_offset=str(number(offset)), epoch_id=str(epoch_id), shard=number(shard)
-    )
+    position = Position.unchecked(str(number(offset)), str(epoch_id), number(shard))
     return StoredEvent(str(event_id), family, position, _bytes(statement), _bytes(receipt), str(chain))
 
 
@@ -47,8 +45,8 @@ def written(event: StoredEvent) -> tuple[object, ...]:
         event.position.shard,
         event.position.epoch_id,
         event.event_id,
-        event.statement.kind,
-        event.statement.source_fact_id,
+        event.kind,
+        event.source_fact_id,
         event.receipt_bytes,
         event.encoded,
         event.chain,

@@ -15,15 +15,17 @@ statement:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
 from ledger_core.kernel import log
+from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.errors import AppendError, CollisionError, StoreError, UnknownReferenceError
 from ledger_core.kernel.log import Position, Receipt
 from ledger_core.kernel.statements import (
+    ENTRY_KINDS,
     FAMILIES,
     LogFamily,
     Scope,
@@ -37,6 +39,7 @@ from ledger_core.kernel.statements.control import LedgerGenesis, PolicyActivated
 from ledger_core.kernel.statements.entries import EntryConjectured, EntryDerived
 from ledger_core.kernel.statements.generation import GenerationRecorded
 from ledger_core.kernel.statements.measurement import EdgesMeasured
+from ledger_core.kernel.statements.outline import Outline, outline
 from ledger_core.stores.protocols import BlobStore, Delivery, Fresh, Outcome, Replayed, StoredEvent
 
 SHARD = 0
@@ -53,8 +56,8 @@ class Tail:
     """Of the last event; empty where there is none, which sorts before every timestamp."""
 
 
-class Transaction(Protocol):
-    """What a store offers while it holds its lock; sees what was added in the same transaction."""
+class Known(Protocol):
+    """What the rules look up of what came before."""
 
     def event(self, event_id: str) -> StoredEvent | None:
         """The event, or None."""
@@ -75,6 +78,10 @@ class Transaction(Protocol):
     def policy_head(self) -> StoredEvent | None:
         """The last `policy.activated`, or None."""
         ...
+
+
+class Transaction(Known, Protocol):
+    """What a store offers while it holds its lock; sees what was added in the same transaction."""
 
     def tail(self, family: LogFamily) -> Tail | None:
         """The end of ``family``, or None where it is empty."""
@@ -100,16 +107,50 @@ def append_all(
 def _append(
     transaction: Transaction, unchecked: Statement, delivery: Delivery, scope: Scope, blobs: BlobStore
 ) -> Outcome:
-    statement = decode_statement(unchecked.encoded)
-    known = transaction.event(statement.event_id)
-    if known is not None:
-        return Replayed(known.event_id, known.family, known.position)
-    check_rules(transaction, statement, scope)
-    for ref in content_refs(statement.body):  # an envelope cites none
+    encoded = unchecked.encoded  # what is appended are these bytes, whatever else the object holds
+    read = outline(encoded)
+    if read is not None and _is_plainly_fresh(transaction, read, scope):
+        statement: Statement | None = None
+        digest, kind, fact = read.event_id.hex(), read.kind, read.source_fact_id.hex()
+        content: Iterable[ContentRef] = map(_content_ref, read.content)
+    else:
+        statement = decode_statement(encoded)
+        known = transaction.event(statement.event_id)
+        if known is not None:
+            return Replayed(known.event_id, known.family, known.position)
+        check_rules(transaction, statement, scope)
+        digest, kind, fact = statement.event_id, statement.kind, statement.source_fact_id
+        content = content_refs(statement.body)  # an envelope cites none
+    for ref in content:
         blobs.require_durable(ref)
-    event = _seal_into_chain(transaction, statement, delivery)
+    event = _seal_into_chain(transaction, digest, kind, encoded, delivery)
+    # What is known already needs no decoding: what a cached property keeps under its name, it does not compute.
+    vars(event).update(kind=kind, source_fact_id=fact)
+    if statement is not None:
+        vars(event).update(statement=statement)
     transaction.add(event)
     return Fresh(event.event_id, event.family, event.position)
+
+
+def _is_plainly_fresh(transaction: Transaction, read: Outline, scope: Scope) -> bool:
+    """Whether every rule certainly admits a new statement; where not, it takes the whole statement to say why."""
+    return (
+        read.scope == scope.canonical_bytes()
+        and transaction.genesis() is not None
+        and transaction.event(read.event_id.hex()) is None
+        and transaction.current(read.source_fact_id.hex()) is None
+        and references_fit(read, lambda event_id: transaction.kind(event_id.hex()))
+    )
+
+
+def references_fit(read: Outline, kind: Callable[[bytes], str | None]) -> bool:
+    """Whether everything an outlined statement refers to is there and of a kind that may stand there."""
+    kinds = [kind(event_id) for event_id in read.referred]
+    if read.kind == "entry.observed":
+        return kinds == ["seal.minted"]
+    if read.generation is not None and kind(read.generation) != "generation.recorded":
+        return False
+    return ENTRY_KINDS.issuperset(kinds)
 
 
 def require_empty(transaction: Transaction) -> None:
@@ -122,23 +163,23 @@ def require_empty(transaction: Transaction) -> None:
             )
 
 
-def check_rules(transaction: Transaction, statement: Statement, scope: Scope) -> None:
+def check_rules(known: Known, statement: Statement, scope: Scope) -> None:
     """Hold ``statement`` to every rule that what came before it decides; raises :class:`AppendError`."""
     if statement.scope != scope:
         raise AppendError(f"{statement.kind} is of scope {_name(statement.scope)}, this ledger is {_name(scope)}")
-    _check_genesis(transaction, statement)
-    _check_fact(transaction, statement)
-    _check_references(transaction, statement)
-    _check_policy_succession(transaction, statement)
-    _check_measurement(transaction, statement)
+    _check_genesis(known, statement)
+    _check_fact(known, statement)
+    _check_references(known, statement)
+    _check_policy_succession(known, statement)
+    _check_measurement(known, statement)
 
 
 def _name(scope: Scope) -> str:
     return f"{scope.tenant_namespace}/{scope.project_namespace}"
 
 
-def _check_genesis(transaction: Transaction, statement: Statement) -> None:
-    opened = transaction.genesis() is not None
+def _check_genesis(known: Known, statement: Statement) -> None:
+    opened = known.genesis() is not None
     if isinstance(statement, LedgerGenesis):
         if opened:
             raise AppendError("a ledger has one genesis, and this ledger is open")
@@ -146,8 +187,8 @@ def _check_genesis(transaction: Transaction, statement: Statement) -> None:
         raise AppendError(f"the first statement of a ledger is `ledger.genesis`, not `{statement.kind}`")
 
 
-def _check_fact(transaction: Transaction, statement: Statement) -> None:
-    current = transaction.current(statement.source_fact_id)
+def _check_fact(known: Known, statement: Statement) -> None:
+    current = known.current(statement.source_fact_id)
     superseded = statement.representation.lineage.event_id
     if current is None:
         if superseded is not None:
@@ -167,9 +208,9 @@ def _check_fact(transaction: Transaction, statement: Statement) -> None:
     )
 
 
-def _check_references(transaction: Transaction, statement: Statement) -> None:
+def _check_references(known: Known, statement: Statement) -> None:
     for reference in references(statement):
-        kind = transaction.kind(reference.event_id)
+        kind = known.kind(reference.event_id)
         if kind is None:
             raise UnknownReferenceError(
                 f"{statement.kind}.{reference.field} refers to {reference.event_id}, which is no event of this ledger; "
@@ -182,29 +223,29 @@ def _check_references(transaction: Transaction, statement: Statement) -> None:
             )
 
 
-def _check_policy_succession(transaction: Transaction, statement: Statement) -> None:
+def _check_policy_succession(known: Known, statement: Statement) -> None:
     if not isinstance(statement, PolicyActivated):
         return
-    head = transaction.policy_head()
+    head = known.policy_head()
     expected = None if head is None else head.event_id
     if statement.body.predecessor != expected:
         raise AppendError(
             f"policy `{statement.body.name}` succeeds {statement.body.predecessor}, in force is {expected}; "
             "read the policy in force again"
         )
-    genesis = transaction.genesis()
+    genesis = known.genesis()
     if head is None and genesis is not None and isinstance(genesis.statement, LedgerGenesis):
         promised = genesis.statement.body.policy_digest
         if statement.body.policy.digest() != promised:
             raise AppendError(f"genesis promises the policy of digest {promised}, not `{statement.body.name}`")
 
 
-def _check_measurement(transaction: Transaction, statement: Statement) -> None:
+def _check_measurement(known: Known, statement: Statement) -> None:
     if not isinstance(statement, EdgesMeasured):
         return
     body = statement.body
-    generation = transaction.event(body.generation)
-    claim = transaction.event(body.claim)
+    generation = known.event(body.generation)
+    claim = known.event(body.claim)
     assert generation is not None, "references were checked"
     assert claim is not None, "references were checked"
     if not isinstance(claim.statement, EntryDerived | EntryConjectured) or (
@@ -223,11 +264,13 @@ def _check_measurement(transaction: Transaction, statement: Statement) -> None:
         )
 
 
-def _seal_into_chain(transaction: Transaction, statement: Statement, delivery: Delivery) -> StoredEvent:
-    family = family_of(statement.kind)
+def _seal_into_chain(
+    transaction: Transaction, event_id: str, kind: str, encoded: bytes, delivery: Delivery
+) -> StoredEvent:
+    family = family_of(kind)
     policy = transaction.policy_head()
     genesis = transaction.genesis()
-    opening = statement if genesis is None else _decoded(genesis.encoded)
+    opening = _decoded(encoded if genesis is None else genesis.encoded)
     if not isinstance(opening, LedgerGenesis):
         raise StoreError(f"the first control event is `{opening.kind}`, not `ledger.genesis`: verify this ledger")
     epoch = _epoch(
@@ -239,22 +282,27 @@ def _seal_into_chain(transaction: Transaction, statement: Statement, delivery: D
     tail = transaction.tail(family) or Tail(0, log.genesis_chain(opening.event_id, epoch, family, SHARD), "")
     receipt, receipt_bytes = _receipt(
         delivery,
-        delivery.context_head if isinstance(statement, GenerationRecorded) else None,
+        delivery.context_head if kind == "generation.recorded" else None,
         None if policy is None else policy.event_id,
         max(delivery.received_at, tail.recorded_at),
     )
-    position = Position.make(committed_offset=str(tail.offset + 1), epoch_id=epoch, shard=SHARD)
+    position = Position.unchecked(str(tail.offset + 1), epoch, SHARD)
     event = StoredEvent(
-        event_id=statement.event_id,
+        event_id=event_id,
         family=family,
         position=position,
-        encoded=statement.encoded,
+        encoded=encoded,
         receipt_bytes=receipt_bytes,
-        chain=log.append_chain(tail.chain, position, statement.event_id, receipt_bytes),
+        chain=log.append_chain(tail.chain, position, event_id, receipt_bytes),
     )
-    # Both were encoded a moment ago and need no decoding: what a cached property keeps under its name, it does not compute.
-    vars(event).update(statement=statement, receipt=receipt)
+    vars(event).update(receipt=receipt)
     return event
+
+
+@lru_cache(maxsize=64)
+def _content_ref(encoded: bytes) -> ContentRef:
+    """A reference; an observation's is its seal's, and a message may be said again."""
+    return ContentRef.decode(encoded)
 
 
 @lru_cache(maxsize=64)

@@ -12,14 +12,15 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from ledger_core.kernel.errors import CollisionError, StoreError
-from ledger_core.kernel.statements import LogFamily, Scope, Statement
+from ledger_core.kernel.statements import FAMILIES, LogFamily, Scope, Statement
 from ledger_core.stores.files import LOCK_WAIT_SECONDS, FileLock, make_directories, storage_errors, sync_directory
 from ledger_core.stores.formats import FORMAT_VERSION
 from ledger_core.stores.groups import Group, GroupResult, append_each
@@ -31,6 +32,8 @@ from ledger_core.stores.rules import Tail, append_all, require_empty
 from ledger_core.stores.sqlite_files import APPLICATION_ID, check_format, connect, sqlite_errors, upgrade
 
 _INSERT = f"INSERT INTO events ({WRITTEN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
+_SET_HEAD = "UPDATE heads SET committed_offset = ?, chain = ?, recorded_at = ? WHERE family = ?"
+_FIRST_HEAD = "INSERT INTO heads (committed_offset, chain, recorded_at, family) VALUES (?, ?, ?, ?)"
 _CHECKPOINT_PAGES = 4_000
 
 
@@ -46,6 +49,7 @@ class SqliteEventStore:
         self._lock = FileLock(folder / "ledger.lock", wait_seconds)
         self._threads = threading.RLock()
         self._log_is_named = False
+        self._ends: _Ends | None = None
         if not self._path.exists():
             with storage_errors(folder):
                 make_directories(folder)
@@ -109,15 +113,24 @@ class SqliteEventStore:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 self._name_log()
-                transaction = _Transaction(connection)
+                transaction = _Transaction(connection, self._ends_now())
                 yield transaction
                 transaction.write()
                 connection.execute("COMMIT")
+                self._ends = transaction.ends()
             except BaseException:
+                self._ends = None
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
             self._checkpoint_when_long()
+
+    def _ends_now(self) -> _Ends:
+        """What the last transaction left, unless another connection has written since; in a transaction of ours none can."""
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        if self._ends is None or self._ends.version != version:
+            return _Ends(version)
+        return self._ends
 
     def _name_log(self) -> None:
         """Make the name of the write-ahead log durable, once: SQLite does so as well, but tells nobody where it fails."""
@@ -219,25 +232,44 @@ def _close(connection: sqlite3.Connection, lock: FileLock) -> None:
     connection.close()
 
 
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """What every append asks for: the genesis, the policy in force, and where the logs end."""
+
+    version: int
+    """SQLite's number for what other connections had committed when it was asked."""
+    marks: Mapping[str, StoredEvent] = field(default_factory=dict)
+    tails: Mapping[LogFamily, Tail] = field(default_factory=dict)
+
+
 class _Transaction:
     """Lookups on a connection, and what was added since, which lies in memory until it is written in one go."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, ends: _Ends | None = None) -> None:
         self._connection = connection
         self._pending = Index()
-        self._found: dict[str, StoredEvent | None] = {}
-        """The genesis and the policy in force, once asked for: who holds the lock sees no other writer's."""
-        self._tails: dict[LogFamily, Tail | None] = {}
+        self._version = -1 if ends is None else ends.version
+        self._marks = {} if ends is None else dict(ends.marks)
+        """The genesis and the policy in force, as far as they were asked for: who holds the lock sees no other writer's."""
+        self._tails = {} if ends is None else dict(ends.tails)
 
     def _one(self, condition: str, *values: object) -> StoredEvent | None:
         query = f"SELECT {COLUMNS} FROM events WHERE {condition} LIMIT 1"  # noqa: S608 - conditions are constants
         row = self._connection.execute(query, values).fetchone()
         return None if row is None else stored(row)
 
-    def _once(self, name: str, condition: str) -> StoredEvent | None:
-        if name not in self._found:
-            self._found[name] = self._one(condition)
-        return self._found[name]
+    def _mark(self, kind: str, condition: str) -> StoredEvent | None:
+        if kind not in self._marks:
+            found = self._one(condition)
+            if found is None:
+                return None
+            self._marks[kind] = found
+        return self._marks[kind]
+
+    def ends(self) -> _Ends:
+        """What there is once this transaction is committed."""
+        tails = {family: tail for family in FAMILIES if (tail := self._pending.tail(family)) is not None}
+        return _Ends(self._version, self._marks | dict(self._pending.marks), self._tails | tails)
 
     def event(self, event_id: str) -> StoredEvent | None:
         return self._pending.event(event_id) or self._one("event_id = ?", event_id)
@@ -255,11 +287,11 @@ class _Transaction:
         )
 
     def genesis(self) -> StoredEvent | None:
-        return self._pending.genesis() or self._once("genesis", "family = 'control' AND committed_offset = 1")
+        return self._pending.genesis() or self._mark("ledger.genesis", "family = 'control' AND committed_offset = 1")
 
     def policy_head(self) -> StoredEvent | None:
-        return self._pending.policy_head() or self._once(
-            "policy", "family = 'control' AND kind = 'policy.activated' ORDER BY committed_offset DESC"
+        return self._pending.policy_head() or self._mark(
+            "policy.activated", "family = 'control' AND kind = 'policy.activated' ORDER BY committed_offset DESC"
         )
 
     def tail(self, family: LogFamily) -> Tail | None:
@@ -269,7 +301,9 @@ class _Transaction:
         if family not in self._tails:
             query = "SELECT committed_offset, chain, recorded_at FROM heads WHERE family = ?"
             row = self._connection.execute(query, (family,)).fetchone()
-            self._tails[family] = None if row is None else Tail(*row)
+            if row is None:
+                return None
+            self._tails[family] = Tail(*row)
         return self._tails[family]
 
     def add(self, event: StoredEvent) -> None:
@@ -288,10 +322,9 @@ class _Transaction:
         elif rows:
             self._connection.executemany(_INSERT, rows)
         for event in {event.family: event for event in self.added}.values():
-            self._connection.execute(
-                "INSERT OR REPLACE INTO heads (family, committed_offset, chain, recorded_at) VALUES (?, ?, ?, ?)",
-                (event.family, event.offset, event.chain, event.receipt.recorded_at),
-            )
+            head = (event.offset, event.chain, event.receipt.recorded_at, event.family)
+            if not self._connection.execute(_SET_HEAD, head).rowcount:
+                self._connection.execute(_FIRST_HEAD, head)
 
     def keep(self, collision: Collision) -> None:
         self._connection.execute(

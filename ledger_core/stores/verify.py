@@ -8,14 +8,15 @@ fold. What lies after the last checkpoint that somebody else keeps can still be 
 
 from __future__ import annotations
 
+from binascii import unhexlify
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NoReturn
 
-from ledger_core.belief.receipts import PolicyOf, ReceiptMismatch, check_receipts
+from ledger_core.belief.columns import Read
+from ledger_core.belief.log_fold import LogFold
+from ledger_core.belief.receipts import ReceiptMismatch, check_receipts
 from ledger_core.kernel import digests, log
-from ledger_core.kernel.content import ContentRef
 from ledger_core.kernel.digests import Prefix
 from ledger_core.kernel.errors import (
     AppendError,
@@ -27,22 +28,23 @@ from ledger_core.kernel.errors import (
     UnknownReferenceError,
     VerificationError,
 )
+from ledger_core.kernel.log import receipt_outline
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import LogFamily, Statement, content_refs, family_of
-from ledger_core.kernel.statements.control import BlobErased, LedgerGenesis, PolicyActivated
+from ledger_core.kernel.statements.control import LedgerGenesis, PolicyActivated
+from ledger_core.kernel.statements.outline import Outline, outline
+from ledger_core.kernel.statements.verdicts import VerdictFiled
 from ledger_core.kernel.types import EventId
 from ledger_core.signing.bindings import bound_keys
+from ledger_core.stores.cited import Cited
 from ledger_core.stores.divergence import Divergence, DivergenceKind
 from ledger_core.stores.kept import Kept, TreeWatch
 from ledger_core.stores.ledger import Ledger
-from ledger_core.stores.protocols import BlobStatus, StoredEvent
+from ledger_core.stores.protocols import StoredEvent
 from ledger_core.stores.rules import SHARD, check_rules
 from ledger_core.stores.walked import Walked
 
-__all__ = ["Divergence", "DivergenceKind", "ReceiptCheck", "VerificationReport", "verify"]
-
-ReceiptCheck = Callable[[Iterable[Statement], PolicyOf], Sequence[ReceiptMismatch]]
-"""Compares the evidence log's receipts of conclusions with those that the fold gives."""
+__all__ = ["Divergence", "DivergenceKind", "VerificationReport", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +69,19 @@ class VerificationReport:
 
 
 def verify(
-    ledger: Ledger,
-    *,
-    check: ReceiptCheck | None = None,
-    kept: Sequence[Kept] = (),
-    content: bool = True,
-    reader: Callable[[Statement], None] | None = None,
+    ledger: Ledger, *, kept: Sequence[Kept] = (), content: bool = True, belief: LogFold | None = None
 ) -> VerificationReport:
     """Walk ``ledger``; never raises for what is wrong with it.
 
-    ``check`` recomputes receipts of conclusions, as :func:`~ledger_core.belief.receipts.check_receipts` does where none
-    is given; ``kept`` is what was kept of the ledger, for it to agree with; without ``content`` the blobs are left out,
-    for a ledger that came without them. ``reader`` is shown every evidence statement that passed, in order, so that
-    whoever folds a verified ledger need not decode it again.
+    ``kept`` is what was kept of the ledger, for it to agree with; without ``content`` the blobs are left out, for a ledger
+    that came without them. ``belief``, empty so far, takes in every evidence statement that passed, so that whoever folds
+    a verified ledger reads it once; where the report names a divergence, what it then believes counts for nothing.
     """
-    walk = _Walk(ledger, TreeWatch(ledger.scope, kept), reader, content=content)
+    walk = _Walk(ledger, TreeWatch(ledger.scope, kept), belief or LogFold(), content=content)
     divergence = None
     try:
         walk.control()
-        walk.evidence(check or partial(check_receipts, fetch=ledger.statement))
+        walk.evidence()
         walk.kept()
         walk.index()
         walk.content()
@@ -119,14 +115,13 @@ class _Link:
 
 
 class _Walk:
-    def __init__(
-        self, ledger: Ledger, watch: TreeWatch, reader: Callable[[Statement], None] | None, *, content: bool
-    ) -> None:
+    def __init__(self, ledger: Ledger, watch: TreeWatch, belief: LogFold, *, content: bool) -> None:
         self._ledger = ledger
         self._watch = watch
-        self._reader = reader
-        self._walked = Walked(ledger.store.event)
-        self._cited = _Cited(ledger) if content else None
+        self._belief = belief
+        self._scope = ledger.scope.canonical_bytes()
+        self._walked = Walked(ledger.store.event, belief.columns)
+        self._cited = Cited(ledger) if content else None
         self._policies: list[str] = []
         self._genesis: StoredEvent | None = None
         self._epoch = ""
@@ -156,15 +151,18 @@ class _Walk:
         for _ in self._family("control"):
             pass
 
-    def evidence(self, check: ReceiptCheck) -> None:
-        """Walk the evidence log while ``check`` recomputes its conclusions, so that nothing is decoded twice for it."""
+    def evidence(self) -> None:
+        """Walk the evidence log and recompute its conclusions meanwhile, so that nothing is read twice for it."""
         walk = self._family("evidence")
         try:
-            self._mismatches = check(walk, self._policy_of)
+            self._mismatches = check_receipts(walk, self._policy_of, self._reach_of)
         except LedgerError as error:
             self._incomparable = error
         for _ in walk:
             pass
+
+    def _reach_of(self, verdict: VerdictFiled) -> Sequence[Statement]:
+        return self._belief.columns.around(verdict, self._ledger.statement)
 
     def _policy_of(self, verdict: EventId) -> Policy:
         """The policy that was in force when ``verdict`` was filed."""
@@ -174,16 +172,16 @@ class _Walk:
             raise PolicyError(f"verdict {verdict} was filed while no policy was in force")
         return in_force.statement.body.policy
 
-    def _family(self, family: LogFamily) -> Iterator[Statement]:
+    def _family(self, family: LogFamily) -> Iterator[Read]:
         """The statements of ``family``, each after it passed; at the end, the end of the log."""
         assert self._genesis is not None, "the control log is walked first"
         # The id is recomputed: the stored one is what is being checked.
         genesis_id = digests.domain_hex(Prefix.ACCEPTED_EVENT, self._genesis.encoded)
         link = _Link(chain=log.genesis_chain(genesis_id, self._epoch, family, SHARD))
         for event in self._read(family, 0):
-            self._step(family, link, event)
+            read = self._step(family, link, event)
             self.events += 1
-            yield event.statement
+            yield read
         self.heads[family] = link.chain
         try:
             recorded, count = self._ledger.head(family), self._ledger.count(family)
@@ -208,7 +206,55 @@ class _Walk:
         except StatementError as error:
             _diverge(DivergenceKind.STATEMENT, event.family, event.offset, event.event_id, str(error))
 
-    def _step(self, family: LogFamily, link: _Link, event: StoredEvent) -> None:
+    def _step(self, family: LogFamily, link: _Link, event: StoredEvent) -> Read:
+        """Check the next event and remember it: by its outline where that leaves no question, else as a whole."""
+        read: Read | None = self._soundly_outlined(link, event) if family == "evidence" else None
+        if read is None:
+            read = self._whole(family, link, event)
+        self._watch.see(event)
+        if isinstance(read, Outline):
+            self._belief.take(read)
+            self._walked.note_fact(read.source_fact_id)
+            content: Iterable[bytes] = read.content
+        else:
+            if family == "evidence":
+                self._belief.take(read)
+                self._walked.note_fact(unhexlify(read.source_fact_id))
+            else:
+                self._walked.add_control(event)
+            content = (ref.canonical_bytes() for ref in content_refs(read))
+            if self._cited is not None:
+                self._cited.announce(read)
+        if self._cited is not None:
+            self._cited.see(event, content)
+        link.chain, link.offset = event.chain, event.offset
+        return read
+
+    def _soundly_outlined(self, link: _Link, event: StoredEvent) -> Outline | None:
+        """The outline of an event with which nothing can be wrong; None where that takes more than a look to say."""
+        read, receipt = outline(event.encoded), receipt_outline(event.receipt_bytes)
+        if read is None or receipt is None:
+            return None
+        position = event.position
+        sound = (
+            event.offset == link.offset + 1
+            and (position.epoch_id, position.shard) == (self._epoch, SHARD)
+            and read.event_id.hex() == event.event_id
+            and receipt.recorded_at == max(receipt.received_at, link.recorded_at)
+            and link.policies_seen > 0
+            and receipt.policy_head == self._policies[link.policies_seen - 1]
+            and read.scope == self._scope
+            and log.append_chain(link.chain, position, event.event_id, event.receipt_bytes) == event.chain
+            and self._walked.admits(read)
+        )
+        if not sound:
+            return None
+        link.recorded_at = receipt.recorded_at
+        return read
+
+    def _whole(self, family: LogFamily, link: _Link, event: StoredEvent) -> Statement:
+        """Check everything about an event, in the order in which what is wrong is named."""
+
         def fail(kind: DivergenceKind, detail: str) -> NoReturn:
             _diverge(kind, family, link.offset + 1, event.event_id, detail)
 
@@ -228,13 +274,8 @@ class _Walk:
         self._check_rules(statement, fail)
         if statement.kind == "policy.activated":
             self._policies.append(event.event_id)
-        self._walked.add(event)
-        self._watch.see(event)
-        if self._cited is not None:
-            self._cited.see(event)
-        if self._reader is not None and family == "evidence":
-            self._reader(statement)
-        link.chain, link.offset, link.recorded_at = chain, event.offset, event.receipt.recorded_at
+        link.recorded_at = event.receipt.recorded_at
+        return statement
 
     def _check_receipt(self, link: _Link, event: StoredEvent, fail: Callable[[DivergenceKind, str], NoReturn]) -> None:
         try:
@@ -299,72 +340,6 @@ class _Walk:
                 mismatch.verdict,
                 f"{len(mismatch.found)} receipts say {list(mismatch.found)}, the fold gives {list(mismatch.expected)}",
             )
-
-
-@dataclass(frozen=True, slots=True)
-class _Absence:
-    """A blob that is not what an event cites, and what the store says of it."""
-
-    family: LogFamily
-    offset: int
-    event_id: str
-    ref: ContentRef
-    status: BlobStatus
-
-    def divergence(self) -> Divergence:
-        kind = {
-            BlobStatus.MISSING: DivergenceKind.BLOB_MISSING,
-            BlobStatus.CORRUPT: DivergenceKind.BLOB_CORRUPT,
-            BlobStatus.ERASED: DivergenceKind.BLOB_ERASED,
-        }[self.status]
-        detail = f"content {self.ref.digest} of {self.ref.byte_length} bytes ({self.ref.media_type})"
-        return Divergence(kind, self.family, self.offset, self.event_id, detail)
-
-
-class _Cited:
-    """The content that walked events cite: looked at once, judged when all erasures are known."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._seen: set[bytes] = set()
-        self._announced: set[str] = set()
-        self._erased: list[_Absence] = []
-        self._first_loss: _Absence | None = None
-        self.present = 0
-
-    @property
-    def erased(self) -> int:
-        """Distinct blobs that were erased on purpose, as far as is known."""
-        return sum(absence.ref.digest in self._announced for absence in self._erased)
-
-    def see(self, event: StoredEvent) -> None:
-        """Look at what ``event`` cites for the first time."""
-        statement = event.statement
-        if isinstance(statement, BlobErased):
-            self._announced.add(statement.body.content_digest)
-        if self._first_loss is not None:
-            return  # nothing that comes later can be the first divergence
-        for ref in content_refs(statement):
-            key = bytes.fromhex(ref.digest) + f"{ref.byte_length} {ref.media_type}".encode()
-            if key in self._seen:
-                continue
-            self._seen.add(key)
-            status = self._ledger.blob_status(ref)
-            if status is BlobStatus.PRESENT:
-                self.present += 1
-                continue
-            absence = _Absence(event.family, event.offset, event.event_id, ref, status)
-            if status is BlobStatus.ERASED:
-                self._erased.append(absence)
-            else:
-                self._first_loss = absence
-                return
-
-    def divergence(self) -> Divergence | None:
-        """The first blob that is not what it must be."""
-        unannounced = (absence for absence in self._erased if absence.ref.digest not in self._announced)
-        first = next(unannounced, self._first_loss)
-        return None if first is None else first.divergence()
 
 
 def _diverge(

@@ -10,7 +10,7 @@ from pathlib import Path
 from ledger_core.belief import SEED_V4_CLUSTERS, fold
 from ledger_core.stores import Ledger
 from tests.bench import peers, postgres_lines, service_lines
-from tests.bench.measuring import Comparison, Figure, Finding, Goal, compare, growth, timed
+from tests.bench.measuring import Comparison, Figure, Finding, Goal, compare, growth, memory, timed
 from tests.bench.reading import Reading, read
 from tests.bench.sizes import Sizes
 from tests.bench.trajectories import fill, given, in_memory, open_ledger
@@ -111,9 +111,11 @@ def _reading(place: Path, sizes: Sizes) -> Iterator[Finding]:
     peak = max(reading.peak_mebibytes for reading in readings)
     goal = Goal("peak memory", peak, PEAK_MEBIBYTES, at_most=True, unit="MiB")
     yield found.slow(at_most=3).held(goal)
-    small = min(read(place / "small", "verify-and-fold").timing.seconds for _ in range(sizes.reading_rounds))
-    large = min(reading.timing.seconds for reading in readings)
+    fewer = [read(place / "small", "verify-and-fold") for _ in range(sizes.reading_rounds)]
+    small, large = (min(reading.timing.seconds for reading in found) for found in (fewer, readings))
     yield growth("verify and fold, growth", small, large, times=TIMES, per=f"events, from {sizes.events // TIMES}")
+    sides = [(found[0].events, max(reading.peak_mebibytes for reading in found)) for found in (fewer, readings)]
+    yield memory("verify and fold, memory", *sides, at_most=PEAK_MEBIBYTES)
     yield growth(
         "append in batches, growth", small_fill.seconds, filled.seconds, times=TIMES, per="events, making them included"
     )

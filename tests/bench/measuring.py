@@ -87,6 +87,11 @@ class Comparison:
         """Median microseconds of processor time per unit of ours; NaN where it was not measured."""
         return statistics.median(self.ours_cpu_seconds) / self.units * 1e6 if self.ours_cpu_seconds else math.nan
 
+    @property
+    def plain_cpu_micros(self) -> float:
+        """As :attr:`cpu_micros`, of the plain way."""
+        return statistics.median(self.plain_cpu_seconds) / self.units * 1e6 if self.plain_cpu_seconds else math.nan
+
     def fast(self, *, at_least: float) -> Comparison:
         """Held to a speed relative to the plain way."""
         return self.held(Goal("speed", 1 / self.ratio, at_least, at_most=False, unit="×"))
@@ -111,21 +116,21 @@ class Comparison:
         """One line for a person."""
         ours, plain = self.micros
         low, high = min(self.ratios), max(self.ratios)
-        cpu = "" if math.isnan(self.cpu_micros) else f", {self.cpu_micros:.0f} of it CPU"
+        cpu = _cpu_of(self.cpu_micros)
         return (
             f"{self.name}: {self.ratio:.2f} x {self.plain} (rounds {low:.2f} to {high:.2f}); "
-            f"{ours:.0f}{cpu} against {plain:.0f} µs per {self.per}"
+            f"{ours:.0f}{cpu} against {plain:.0f}{_cpu_of(self.plain_cpu_micros)} µs per {self.per}"
         )
 
     def row(self) -> tuple[str, ...]:
         """Name, measured, peer, ratio, target and verdict, for the table."""
         ours, plain = self.micros
-        cpu = "" if math.isnan(self.cpu_micros) else f" ({self.cpu_micros:.0f} CPU)"
+        cpu = _cpu_of(self.cpu_micros)
         low, high = min(self.ratios), max(self.ratios)
         return (
             self.name,
             f"{ours:.0f}{cpu} µs per {self.per}",
-            f"{plain:.0f} µs, {self.plain}",
+            f"{plain:.0f}{_cpu_of(self.plain_cpu_micros)} µs, {self.plain}",
             f"{self.ratio:.2f} ({low:.2f}–{high:.2f})",
             *_goal_cells(self.goals),
         )
@@ -153,6 +158,10 @@ class Figure:
 
 
 Finding = Comparison | Figure
+
+
+def _cpu_of(micros: float) -> str:
+    return "" if math.isnan(micros) else f" ({micros:.0f} CPU)"
 
 
 def _goal_cells(goals: Sequence[Goal]) -> tuple[str, str]:
@@ -204,6 +213,18 @@ def growth(name: str, small: float, large: float, *, times: int, per: str) -> Fi
     excess = large / small / times
     measured = f"{small:.2f} s, then {large:.2f} s for {times} times as many {per}"
     return Figure(name, measured, (Goal("time per unit grows", excess, 1.2, at_most=True, unit="×"),))
+
+
+def memory(name: str, small: tuple[int, float], large: tuple[int, float], *, at_most: float = 512) -> Figure:
+    """Peak memory of a process over two numbers of events, each with its peak in MiB; held to ``at_most`` at a million."""
+    (few, less), (many, more) = small, large
+    each = (more - less) / (many - few)
+    million = max(more, more + each * (1_000_000 - many))
+    by_that = f"{each * 2**20:.0f} bytes for each event more, {million:.0f} MiB at a million by that"
+    measured = f"{more:.0f} MiB at {many} events, {by_that}"
+    return Figure(
+        name, measured, (Goal("peak memory of a million events", million, at_most, at_most=True, unit="MiB"),)
+    )
 
 
 def machine() -> dict[str, object]:

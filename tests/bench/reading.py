@@ -33,16 +33,18 @@ def read(home: Path, what: str) -> Reading:
 
 def _verify_and_fold(home: Path) -> Callable[[], int]:
     from ledger_core.belief import SEED_V4_CLUSTERS
-    from ledger_core.stores.projections import VerifiedState
+    from ledger_core.belief.log_fold import LogFold
     from ledger_core.stores.verify import verify
     from tests.bench.trajectories import open_ledger
 
     def work() -> int:
         with open_ledger(home) as ledger:
-            state = VerifiedState(SEED_V4_CLUSTERS)
-            report = verify(ledger, reader=state.read)
+            belief = LogFold()
+            report = verify(ledger, belief=belief)
             report.require()
-            state.state()
+            state = belief.state(SEED_V4_CLUSTERS)
+            # Every belief is asked for, and none of them kept.
+            assert sum(1 for _ in state.entries.values()) == len(state.entries)
             return report.events
 
     return work

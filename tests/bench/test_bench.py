@@ -9,7 +9,7 @@ from ledger_core.belief import SEED_V4_CLUSTERS, fold
 from ledger_core.stores.projections import LedgerProjection
 from ledger_core.stores.verify import verify
 from tests.bench.__main__ import main
-from tests.bench.measuring import Comparison, Timing, compare, growth, table
+from tests.bench.measuring import Comparison, Timing, compare, growth, memory, table
 from tests.bench.sections import Kept
 from tests.bench.trajectories import batches, fill, in_memory, open_ledger
 
@@ -35,6 +35,7 @@ LEDGER_LINES = [
     "a batch of 60 in one transaction",
     "verify and fold",
     "verify and fold, growth",
+    "verify and fold, memory",
     "append in batches, growth",
     "belief pass, growth",
     "PostgreSQL: one durable append",
@@ -54,6 +55,7 @@ def test_the_ledger_suite_says_each_line_with_its_target_and_whether_it_is_kept(
     assert all(one["ratio"] > 0 for one in findings[:4])
     targets = [[goal["what"] for goal in one["goals"]] for one in findings]
     assert targets[:4] == [["speed", "CPU per append"], [], ["speed"], ["time", "peak memory"]]
+    assert targets[5] == ["peak memory of a million events"]
     assert capsys.readouterr().out.count("target") == 0
     rows = (tmp_path / "ledger.md").read_text().splitlines()
     assert [row.split(" | ")[0].removeprefix("| ") for row in rows if row.startswith("| ")][2:] == LEDGER_LINES
@@ -67,12 +69,23 @@ def test_a_goal_is_met_up_to_its_bound_and_said_in_its_own_terms():
     assert held.row() == (
         "append",
         "1000000 (250 CPU) µs per append",
-        "800000 µs, INSERT",
+        "800000 (100000 CPU) µs, INSERT",
         "1.25 (1.25–1.25)",
         "speed ≥ 0.8 ×; CPU per append ≤ 250 µs; time ≤ 1.2 ×",
         "0.8 ×: pass; 250 µs: pass; 1.25 ×: MISSED",
     )
+    assert held.line() == (
+        "append: 1.25 x INSERT (rounds 1.25 to 1.25); 1000000 (250 CPU) against 800000 (100000 CPU) µs per append"
+    )
     assert table([held]).count("\n") == 3
+
+
+def test_memory_is_told_for_each_event_and_for_a_million():
+    found = memory("x", (700, 60.0), (10_700, 64.0))
+    # 4 MiB for 10,000 events are 419 bytes each; 989,300 more of them are 395.7 MiB on top of 64.
+    assert found.measured == "64 MiB at 10700 events, 419 bytes for each event more, 460 MiB at a million by that"
+    assert [goal.met for goal in found.goals] == [True]
+    assert not memory("x", (700, 60.0), (10_700, 65.0)).goals[0].met
 
 
 def test_growth_is_held_to_linear_and_a_fifth():

@@ -26,7 +26,7 @@ class _Watched:
 
     def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
         verb = sql.split(maxsplit=1)[0]
-        if verb in {"BEGIN", "INSERT", "COMMIT"}:
+        if verb in {"BEGIN", "INSERT", "UPDATE", "COMMIT"}:
             self._watch(verb.lower())
         return self._connection.execute(sql, *values)
 
@@ -74,7 +74,7 @@ def fails_at(number: int, code: int) -> Watch:
         nonlocal count
         count += 1
         if count == number:
-            if step in {"begin", "insert", "commit"}:
+            if step in {"begin", "insert", "update", "commit"}:
                 refusal = sqlite3.OperationalError("database or disk is full")
                 refusal.sqlite_errorcode = sqlite3.SQLITE_FULL
                 raise refusal

@@ -44,7 +44,7 @@ def steps(tmp_path_factory) -> list[str]:
 def test_content_is_durable_before_its_name_and_its_name_before_the_event(steps):
     assert steps.index("fsync file") < steps.index("rename")
     assert "fsync directory" in steps[steps.index("rename") : steps.index("begin")]
-    assert steps[steps.index("begin") :] == ["begin", "insert", "insert", "commit"]
+    assert steps[steps.index("begin") :] == ["begin", "insert", "update", "commit"]
 
 
 def test_content_that_was_there_already_is_made_durable_again(tmp_path):
