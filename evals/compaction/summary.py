@@ -11,7 +11,8 @@ from evals.prompts import AssembledPrompt, Line, Tokenizer, assemble, context_se
 
 INSTRUCTION = "You keep notes short."
 REQUEST = "Sum up these notes in a few sentences."
-STEM = "The notes say the following."
+STEM = "In short, the notes say that"
+"""The summary begins in the middle of a sentence: after a whole one the small model has nothing more to say."""
 
 
 @runtime_checkable
@@ -33,7 +34,7 @@ class SummaryError(AgentError):
 
 
 def summary_of(lines: Sequence[Line], agent: object, tokenizer: Tokenizer) -> Line:
-    """The agent's summary of ``lines`` as one line that names no entry.
+    """The agent's summary of ``lines``, with the words it was made to begin with, as one line that names no entry.
 
     Raises:
         SummaryError: the agent failed, said nothing, or cannot sum up.
@@ -48,4 +49,4 @@ def summary_of(lines: Sequence[Line], agent: object, tokenizer: Tokenizer) -> Li
     text = " ".join(said.text.split())
     if not text:
         raise SummaryError("the summary is empty", prompt)
-    return Line(None, text)
+    return Line(None, f"{STEM} {text}")

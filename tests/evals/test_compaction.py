@@ -142,7 +142,7 @@ def test_a_summary_is_a_line_of_the_template_that_the_next_prompt_shows(model):
     assert shown(asked.ids).startswith(f"<system\n{INSTRUCTION}>\n<user\nNotes:\n")
     assert shown(asked.ids).endswith(f"Question: {REQUEST}>\n<assistant\n{STEM}")
     assert asked.keys == tuple(log.entry_ids[entry.key] for entry in ONCE.entries)
-    assert "Notes:\nThe farm grows corn.\nQuestion: " in shown(trial.prompt.ids)
+    assert f"Notes:\n{STEM} The farm grows corn.\nQuestion: " in shown(trial.prompt.ids)
     assert trial.prompt.keys == ()
 
 
