@@ -34,3 +34,35 @@ def test_absent_units_stay_absent():
 def test_swappable_units_must_exist():
     with pytest.raises(DecisionError, match="swappable"):
         Probe(single(3, 8.0), [3])
+
+
+class Drifting:
+    """Copies among units of which each idle one, swapped, costs a tenth of a nat: together more than the claim is worth."""
+
+    units = 128
+
+    def __init__(self, causes):
+        self.inner = copies(128, 8.0, causes)
+
+    def values(self, states):
+        return self.inner.values(states) - 0.1 * (states != 1).sum(axis=1)
+
+
+@pytest.mark.parametrize("causes", [(5, 90), (60, 61, 127), (0, 20, 40, 80)])
+def test_a_member_is_where_the_loss_jumps_not_where_it_creeps_over_the_line(causes):
+    probe = Probe(Drifting(causes))
+    assert minimal_cut(probe, (), range(128), 7.0, 16) == causes
+
+
+class Stairs:
+    """Five sources whose loss comes in equal steps."""
+
+    units = 5
+
+    def values(self, states):
+        return 2.0 * (states == 1).sum(axis=1)
+
+
+def test_among_few_units_a_loss_in_steps_is_several_causes():
+    """Half of ten nats is lost at the third of five steps; no jump is looked for."""
+    assert minimal_cut(Probe(Stairs()), (), range(5), 5.0, 16) == (0, 1, 2)

@@ -320,9 +320,8 @@ formulas = st.lists(st.sets(st.integers(0, 5), min_size=1, max_size=3), min_size
 class Formula:
     """A monotone formula: any of the groups whole carries the claim."""
 
-    units = 6
-
-    def __init__(self, groups):
+    def __init__(self, groups, units=6):
+        self.units = units
         self.groups = [sorted(group) for group in groups]
 
     def values(self, states):
@@ -341,6 +340,17 @@ def test_every_monotone_formula_of_six_facts_is_found_whole(groups):
     found = decide(Formula(groups), FLOOR)
     assert found.edges == relevant(groups)
     assert all(unit.verdict == "null" for unit in found.units if unit.unit not in found.edges)
+
+
+wide_formulas = st.lists(st.sets(st.integers(0, 13), min_size=1, max_size=3), min_size=1, max_size=4)
+
+
+@given(groups=wide_formulas, seed=st.integers(0, 50))
+@settings(max_examples=40, deadline=None)
+def test_every_monotone_formula_of_up_to_four_groups_is_found_whole_by_fold_overs(groups, seed):
+    found = decide(Formula(groups, 14), FLOOR, RuleConfig(seed=seed))
+    assert found.edges == relevant(groups)
+    assert not any(unit.verdict == "null" and unit.unit in relevant(groups) for unit in found.units)
 
 
 @given(groups=formulas, order=st.permutations(range(6)))
