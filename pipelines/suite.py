@@ -1,6 +1,6 @@
 """The suite of `veritas evaluate`: one table of families, how many scenarios of each, and the arms that read them.
 
-A family is read by the arms that can differ on it and by their controls: what is measured only has no arm, retraction
+A family is read by the arms that can differ on it and by their controls: null claims by the arm that measures, retraction
 alone cannot move a scenario in which nothing is retracted, compaction shows only where contexts are folded.
 """
 
@@ -13,6 +13,7 @@ from typing import Literal
 
 from evals.arms import ARMS, arm
 from evals.scenarios.attacks import SYBIL, SYNDICATED
+from evals.scenarios.families import ASKED
 from evals.scenarios.long import FOLDS
 from ledger_core.belief.policies import SEED_V4, SEED_V4_CLUSTERS, SEED_V4_CLUSTERS_NAME
 from ledger_core.kernel.policy import Policy
@@ -98,7 +99,7 @@ SUITE: tuple[SuiteRow, ...] = (
     *(SuiteRow("compaction", variant, 1, 14, 200, ("1", "1w", "1m", "2")) for variant in FOLDS[:-1]),
     SuiteRow("compaction", FOLDS[-1], 2, 26, 200, ("1", "1w", "1m", "2")),
     SuiteRow("reversal", None, 1, 26, 40, ("2", "2k")),
-    SuiteRow("null", None, 2, 26, 300, ()),
+    SuiteRow("null", ASKED, 2, 26, 300, ("3",)),
 )
 """In the order in which a run records them."""
 

@@ -66,10 +66,10 @@ def suite() -> str:
 
 
 def criteria() -> str:
-    from evals.criteria import load_criteria
+    from evals.criteria import load_full_criteria
 
     rows = []
-    for criterion in load_criteria().criteria:
+    for criterion in load_full_criteria().criteria:
         parts = [
             f"{part.name}: {'upper bound <' if part.direction == 'upper-below' else 'lower bound >'} {part.threshold:g}"
             for part in criterion.parts

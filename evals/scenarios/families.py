@@ -87,14 +87,20 @@ def mixed_parents(slot: Slot) -> Scenario:
 
 
 def null(slot: Slot) -> Scenario:
-    """A claim that no entry supports, short or long; two of four variants name its place in a distractor."""
+    """A claim that no entry supports, short or long; two of four variants name its place in a distractor.
+
+    Nothing is asked. Variant `asked`: the same four shapes in turn, with a question about what the claim states, so that an
+    arm can read them.
+    """
     draw = slot.draw
     about = cast(draw, slot.topic)
     template = slot.topic.claim
-    if slot.variant.startswith("long"):
+    asked = slot.variant == ASKED
+    shape = NULL_SHAPES[(slot.index + slot.index // len(topics())) % len(NULL_SHAPES)] if asked else slot.variant
+    if shape.startswith("long"):
         template = f"{template.removesuffix('.')}, {slot.topic.group.long_tail}."
     context: list[ScenarioEntry] = []
-    if slot.variant.endswith("distractor"):
+    if shape.endswith("distractor"):
         beside = cast(draw, slot.topic.sibling, entity=about.entity)
         context.append(beside.premise("distractor", "distractor", beside.true))
     others = [topic for topic in topics() if topic.group != slot.topic.group and not _alike(topic, slot.topic)]
@@ -107,9 +113,12 @@ def null(slot: Slot) -> Scenario:
         context.append(foreign.premise(f"foreign-{len(taken) - 1}", "filler", foreign.true))
     place = draw.below(len(context))
     claim = about.claim("claim-1", "unsupported", template, about.false, declared=(), used=())
-    return slot.scenario((*context[place:], *context[:place], claim), question=None, wording=slot.topic.id)
+    question = about.question(true=about.true, false=about.false) if asked else None
+    return slot.scenario((*context[place:], *context[:place], claim), question=question, wording=slot.topic.id)
 
 
+NULL_SHAPES = ("short", "long-distractor", "long", "short-distractor")
+ASKED = "asked"
 _NULL_CONTEXT = 4
 _IN_DIGITS = frozenset({"number", "date"})
 
@@ -131,7 +140,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
         "planted-premise": Family(planted_premise, BOTH_ORDERS, ("base",), on_request=("corrections-leave",)),
         "mixed-parents": Family(mixed_parents, BOTH_ORDERS, ("used-retracted", "unused-retracted")),
-        "null": Family(null, ("none",), ("short", "long-distractor", "long", "short-distractor")),
+        "null": Family(null, ("none",), NULL_SHAPES, on_request=(ASKED,)),
         "competence": Family(competence, ("none",), ("base",)),
         "redundant-support": Family(redundant_support, BOTH_ORDERS, ("one-retracted", "both-retracted")),
         "laundered-guess": Family(laundered_guess, BOTH_ORDERS, ("base",)),

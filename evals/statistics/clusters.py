@@ -3,7 +3,7 @@
 A cluster counts once, whatever its size: the estimate is the mean of the cluster means. The interval is the closed form
 (Clopper–Pearson, Tango) at the *effective* number of units: as many independent ones as would have the variance that the
 cluster means show, times (z / t)² for the C − 1 degrees of freedom behind that variance, and never more than there are.
-Student's t over the same means misses a share of 0.1 on one side in 7 to 10 of 100 data sets where 2.5 are allowed
+Student's t over the same means misses a share of 0.1 on one side in 4 to 10 of 100 data sets where 2.5 are allowed
 (`evals/simulation`): cluster means of a rare event are far from normal.
 
 Three situations in which the clusters' variance says nothing are handed to the closed form in which each cluster counts

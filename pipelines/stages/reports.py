@@ -9,8 +9,17 @@ from importlib import metadata
 from pathlib import Path
 from platform import node
 
-from evals.kill_criteria import EXIT_CODES, Evaluation, Verdict
-from evals.report import PromptText, ReportInputs, RunFacts, ScenarioFacts, StabilityRow, WhatIfRow, build_report
+from evals.kill_criteria import Evaluation
+from evals.report import (
+    PromptText,
+    ReportInputs,
+    RunFacts,
+    ScenarioFacts,
+    StabilityRow,
+    WhatIfRow,
+    build_report,
+    figures_of,
+)
 from evals.report import write_report as write_files
 from evals.scenarios import Scenario
 from evals.trial_runner import ScenarioLog
@@ -60,8 +69,7 @@ def write_report(at: Workspace) -> WrittenReport:
     folder = report_folder(at)
     page = write_files(folder, data, _facts(at, head))
     document = folder / "report.json"
-    figures = {f"criterion.{row.id}.code": float(EXIT_CODES[Verdict(row.verdict)]) for row in data.criteria}
-    figures |= {
+    figures = figures_of(data) | {
         f"{row['name']}.{row['arm']}.{row['stratum'].replace('/', '.')}": row["value"]
         for row in read_table(at.lake(scope), "metrics")
         if row["value"] is not None

@@ -31,7 +31,7 @@ def suite(planted=40, attacked=40, folded=40, forged=80, null=40):
         *(scenarios(family, forged, ("2",), variants=("honest",)) for family in ("syndicated", "sybil")),
         *(
             scenarios(family, null, ("3",))
-            for family in ("null", "stratum-single", "stratum-redundant", "stratum-conjunctive")
+            for family in ("null", "mixed-parents", "redundant-support")
         ),
     )
 
@@ -53,7 +53,7 @@ def works(scenario, arm):
             ("honest_pairs", "honest_pairs_merged") if scenario.variant == "honest" else ("attacks", "attacks_passed")
         )
         return {"outcome": "asserts_true", counted[0]: 1, counted[1]: 0}
-    if scenario.family == "null" or scenario.family.startswith("stratum-"):
+    if scenario.family in ("null", "mixed-parents", "redundant-support"):
         planted = int(scenario.family != "null")
         return {
             "outcome": "abstains",
@@ -75,7 +75,7 @@ def fails(scenario, arm):
     found = works(scenario, arm)
     if isinstance(found, dict) and scenario.variant in ("dial-2", "dial-3"):
         return found | {"attacks_passed": 1}
-    if isinstance(found, dict) and scenario.family == "stratum-redundant":
+    if isinstance(found, dict) and scenario.family == "redundant-support":
         return found | {"planted_edges_found": 0}
     return found
 
@@ -105,7 +105,7 @@ def test_a_suite_of_this_size_registers_all_four():
 def test_the_default_book_is_a_part_of_the_full_one():
     default = {criterion.id: criterion for criterion in load_criteria().criteria}
     assert [criterion.id for criterion in BOOK.criteria] == list(default)
-    assert {c.id for c in BOOK.criteria if c != default[c.id]} == {"k7", "k8"}
+    assert {c.id for c in BOOK.criteria if c != default[c.id]} == {"k6", "k7", "k8"}
     assert not any(criterion.unavailable for criterion in BOOK.criteria)
 
 

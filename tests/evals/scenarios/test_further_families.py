@@ -209,3 +209,15 @@ def test_a_step_about_an_entry_that_is_not_there_is_refused(step):
     data = parse(scenario.canonical_bytes())
     with pytest.raises(ScenarioError, match="nobody before it is there"):
         decode_scenario(encode({**data, "steps": [step, *data["steps"]]}))
+
+
+def test_null_claims_that_are_asked_about_take_the_four_shapes_in_turn():
+    asked = generate("null", 84, 7, variant="asked")
+    spread = generate("null", 84, 7)
+    assert all(scenario.question is not None for scenario in asked)
+    assert all(scenario.question is None for scenario in spread)
+    assert [[e.text for e in s.entries] for s in asked] == [[e.text for e in s.entries] for s in spread]
+    assert {s.question.false for s in asked} == {
+        s.question.false for s in asked if s.question.false in s.entries[-1].text
+    }
+    assert {claim.used for s in asked for claim in s.claims} == {()}
