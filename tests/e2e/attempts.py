@@ -89,15 +89,26 @@ def watched(watch: Watch) -> Iterator[None]:
         yield
 
 
+def main_job(home: Path, language: LanguageModel, **options: object) -> None:
+    """The main job, tiny."""
+    from pipelines.main_job import run_main_job
+
+    run_main_job(open_tiny(home, language, **options))
+
+
 def attempt(
-    home: Path, language: LanguageModel, die_at: Callable[[str], bool] | None = None, **options: object
+    home: Path,
+    language: LanguageModel,
+    die_at: Callable[[str], bool] | None = None,
+    job: Callable[..., None] = main_job,
+    **options: object,
 ) -> Attempt:
-    """The main job below ``home`` in a forked process, which dies as by ``kill -9`` at the first step that ``die_at`` names."""
+    """``job`` below ``home`` in a forked process, which dies as by ``kill -9`` at the first step that ``die_at`` names."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
-        os._exit(_child(home, language, die_at, writer, options))
+        os._exit(_child(lambda: job(home, language, **options), die_at, writer))
     os.close(writer)
     with os.fdopen(reader) as reported:
         steps = tuple(reported.read().splitlines())
@@ -105,11 +116,7 @@ def attempt(
     return Attempt(home, os.waitstatus_to_exitcode(status), steps)
 
 
-def _child(
-    home: Path, language: LanguageModel, die_at: Callable[[str], bool] | None, writer: int, options: dict[str, object]
-) -> int:
-    from pipelines.main_job import run_main_job
-
+def _child(job: Callable[[], None], die_at: Callable[[str], bool] | None, writer: int) -> int:
     def watch(step: str) -> None:
         os.write(writer, f"{step}\n".encode())
         if die_at is not None and die_at(step):
@@ -117,7 +124,7 @@ def _child(
 
     try:
         with watched(watch):
-            run_main_job(open_tiny(home, language, **options))
+            job()
     except BaseException:  # noqa: BLE001 - the parent is told by the status, the reader by the traceback
         traceback.print_exc()
         sys.stderr.flush()
