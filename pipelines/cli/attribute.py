@@ -8,6 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pipelines.cli.computing_flags import (
+    CPU,
+    FLOAT32,
+    Device,
+    Dtype,
+    Executor,
+    MaxMemory,
+    MaxMinutes,
+    RayAddress,
+    Workers,
+    computing,
+    given,
+)
 from pipelines.cli.flags import Project, Tenant
 from pipelines.cli.state import state_of
 from pipelines.errors import UsageError
@@ -48,23 +61,13 @@ def command(
         int | None, typer.Option(min=1, help="With --text and --json: the N strongest sources of every claim.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="With --text: write the page to this file too.")] = None,
-    executor: Annotated[
-        str | None, typer.Option(help="Where to compute: serial, processes or ray. Default: as the settings say.")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that compute side by side, one torch thread each.")
-    ] = None,
-    max_memory: Annotated[
-        int | None, typer.Option(min=1, help="MiB for all processes together; fewer workers, then smaller batches.")
-    ] = None,
-    max_minutes: Annotated[
-        float | None, typer.Option(help="Stop after so many minutes; the same command goes on from there.")
-    ] = None,
-    dtype: Annotated[str, typer.Option(help="float32, or bfloat16: faster, coarser, and recorded.")] = "float32",
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    ray_address: Annotated[
-        str | None, typer.Option(help="With --executor ray: a running cluster. Default: a private one here.")
-    ] = None,
+    executor: Executor = None,
+    workers: Workers = None,
+    max_memory: MaxMemory = None,
+    max_minutes: MaxMinutes = None,
+    dtype: Dtype = FLOAT32,
+    device: Device = CPU,
+    ray_address: RayAddress = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per claim.")] = False,
 ) -> None:
     """Ablate, decide and write measured edges into the ledger of a tenant."""
@@ -75,18 +78,18 @@ def command(
         "--shortest": shortest,
         "--window": window,
         "--dry-run": dry_run or None,
-        "--executor": executor,
-        "--workers": workers,
-        "--max-memory": max_memory,
-        "--max-minutes": max_minutes,
-        "--dtype": None if dtype == "float32" else dtype,
-        "--device": None if device == "cpu" else device,
-        "--ray-address": ray_address,
+    }
+    bounds: dict[str, Any] = {
+        "max_memory": max_memory,
+        "max_minutes": max_minutes,
+        "dtype": dtype,
+        "device": device,
+        "ray_address": ray_address,
     }
     if text is not None:
         from pipelines.cli.attribute_text import Question, attribute_files
 
-        refuse_together("--text", from_ledger)
+        refuse_together("--text", from_ledger | given(executor=executor, workers=workers, **bounds))
         if gate != "cuts-v1":
             raise UsageError("--text knows the gate cuts-v1 alone; leave --gate out")
         question = Question(text, query, response, parts, tuple(span or ()))
@@ -96,37 +99,35 @@ def command(
     refuse_together(None, from_files | {"--parts": None if parts == "sentence" else parts})
     from pipelines.cli.clock import wall_clock
     from pipelines.cli.ledgers import existing_scope
-    from pipelines.cli.options import check_arithmetic, check_gate
-    from pipelines.computing import Computing
-    from pipelines.orchestrator import materialise
-    from pipelines.progress import display
-    from pipelines.stages.selection import check_records, shortest_records
+    from pipelines.cli.options import check_gate
     from pipelines.workspace import Workspace
 
     check_gate(gate)
     settings = state_of(context).settings(tenant=tenant, project=project, executor=executor, workers=workers)
-    computing = Computing.of(
-        settings,
-        **check_arithmetic(dtype, device),
-        max_memory=max_memory,
-        max_minutes=max_minutes,
-        ray_address=ray_address,
-    )
+    how = computing(settings, **bounds)
     scope = existing_scope(settings)
-    at = Workspace(
-        settings, now=wall_clock(), gate=gate, window=window, project=scope.project_namespace, bounded=computing
-    )
+    at = Workspace(settings, now=wall_clock(), gate=gate, window=window, project=scope.project_namespace, bounded=how)
+    _measure(at, scope, tuple(record or ()), shortest, dry_run=dry_run, as_json=as_json)
+
+
+def _measure(
+    at: Workspace, scope: Scope, records: tuple[str, ...], shortest: int | None, *, dry_run: bool, as_json: bool
+) -> None:
+    """Measure ``records`` and the ``shortest``, or say what that would cost, and print what came of it."""
+    from pipelines.orchestrator import materialise
+    from pipelines.progress import display
+    from pipelines.stages.selection import check_records, shortest_records
+
     tables = ["ledger_events", "entries", "edges", "generations"]
     with display():
         materialise(at, scope.tenant_namespace, only=tables)
-        wanted = tuple(record or ())
-        check_records(at, scope, wanted)
+        check_records(at, scope, records)
         if shortest is not None:
             found = shortest_records(at, scope, shortest)
             if len(found) < shortest:
                 typer.echo(f"veritas: only {len(found)} records fit --shortest {shortest}", err=True)
-            wanted += found
-        at.records = wanted
+            records += found
+        at.records = records
         if dry_run:
             from pipelines.cost import estimate_scope, print_estimate
 
