@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -14,6 +15,8 @@ from evals.statistics import Undefined
 BOUNDS = "low end as if every answer without a score had scored 0, high end as if 1"
 DOUBTED = "low end as if every one of these had scored 0, high end as if 1"
 _FINISHED = "success"
+SAME = 1e-6
+"""Figures that differ by less are the same."""
 
 
 def run_findings(run: EvalRun) -> Iterator[Finding]:
@@ -95,7 +98,7 @@ def answer_findings(run: EvalRun, scorer: str) -> Iterator[Finding]:
             weight="check" if run.errors_score_zero else "wrong",
             scorer=scorer,
             says=f"{len(failed)} of {len(rows)} answers failed and "
-            + ("are written as a score of 0" if run.errors_score_zero else "are not in the denominator"),
+            + ("are written as a score of 0" if run.errors_score_zero else _fate(run, scorer, reported)),
             reported=said,
             corrected=bounded(run, scorer),
             formula=BOUNDS,
@@ -124,7 +127,7 @@ def _unscored(run: EvalRun, scorer: str, rows: list[Row], said: str | None) -> I
             check="unscored-left-out",
             weight="wrong",
             scorer=scorer,
-            says=f"{len(missing)} of {len(answered)} answers have no score and are not in the denominator",
+            says=f"{len(missing)} of {len(answered)} answers have no score and {_fate(run, scorer, run.reported_of(scorer))}",
             reported=said,
             corrected=bounded(run, scorer),
             formula=BOUNDS,
@@ -140,7 +143,7 @@ def _unscored(run: EvalRun, scorer: str, rows: list[Row], said: str | None) -> I
                 check=check,  # type: ignore[arg-type]
                 weight="wrong",
                 scorer=scorer,
-                says=f"of {len(found)} of {len(answered)} answers {what}: they count as nothing, or as 0, without a word",
+                says=f"of {len(found)} of {len(answered)} answers {what}: they {_fate(run, scorer, run.reported_of(scorer))}",
                 reported=said,
                 corrected=bounded(run, scorer),
                 formula=BOUNDS,
@@ -211,6 +214,20 @@ def _with(known: dict[str, list[float]], names: list[str], value: float) -> dict
     for name in names:
         filled.setdefault(name, []).append(value)
     return filled
+
+
+def mean_with_zeros(run: EvalRun, scorer: str) -> float:
+    """The mean over all answers that are in the log or should be, those without a number as 0."""
+    total = math.fsum(value for values in run.values(scorer).values() for value in values)
+    return total / max(run.planned or 0, sum(1 for _ in run.unique()), 1)
+
+
+def _fate(run: EvalRun, scorer: str, reported: Reported | None) -> str:
+    """What became of answers without a number, by the figure that was reported."""
+    if reported is None or reported.value is None:
+        return "are in no figure"
+    as_zero = abs(reported.value - mean_with_zeros(run, scorer)) <= SAME
+    return "count as 0 in the reported figure" if as_zero and reported.value > 0.0 else "are not in the denominator"
 
 
 def shown(reported: Reported | None) -> str | None:

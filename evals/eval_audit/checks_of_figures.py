@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from evals.eval_audit.checks_of_answers import shown
+from evals.eval_audit.checks_of_answers import SAME, mean_with_zeros, shown
 from evals.eval_audit.figures import Figure
 from evals.eval_audit.findings import Finding, Names
 from evals.eval_audit.runs import EvalRun, Reported
@@ -19,7 +19,6 @@ _LEAST_CLUSTERS = 5
 """With fewer clusters the clustered error itself is too uncertain to point at anything."""
 
 _MOST_FIELDS = 3
-_SAME = 1e-6
 _ROUNDING = 0.01
 """Relative difference of two errors that rounding may explain."""
 _RESAMPLING = 0.15
@@ -48,7 +47,7 @@ def figure_findings(run: EvalRun, scorer: str, cluster: str | None) -> Iterator[
         yield from _other_mean(run, reported, values, figure)
     yield from _error(run, scorer, reported, values, figure)
     if run.epochs > 1 and not run.errors_score_zero:
-        yield from _epochs(run, scorer, reported, values, figure)
+        yield from _epochs(run, scorer, values, figure)
     yield from _clusters(run, scorer, reported, values, cluster)
 
 
@@ -84,14 +83,12 @@ def _other_mean(
             corrected=figure,
         )
         return
-    if reported.metric not in _AVERAGED or (run.epochs > 1 and run.reducers != ("mean",)):
+    if reported.metric not in _AVERAGED or not run.is_plain(reported):
         return
     numbers = [value for row in run.rows if (value := run.value_of(row, reported.scorer)) is not None]
-    answers = max(run.planned or 0, sum(1 for _ in run.unique()))
-    pooled = math.fsum(value for each in values.values() for value in each)
     by_sample = math.fsum(math.fsum(each) / len(each) for each in values.values()) / len(values)
-    explained = (by_sample, math.fsum(numbers) / len(numbers), pooled / answers)
-    if all(abs(reported.value - mean) > _SAME for mean in explained):
+    explained = (by_sample, math.fsum(numbers) / len(numbers), mean_with_zeros(run, reported.scorer))
+    if all(abs(reported.value - mean) > SAME for mean in explained):
         yield Finding(
             check="other-mean",
             weight="wrong",
@@ -203,31 +200,31 @@ def _other_error(
 
 
 def _close(one: float, other: float, tolerance: float) -> bool:
-    return abs(one - other) <= tolerance * max(abs(one), abs(other)) + _SAME
+    return abs(one - other) <= tolerance * max(abs(one), abs(other)) + SAME
 
 
 def _epochs(
-    run: EvalRun,
-    scorer: str,
-    reported: Reported | None,
-    values: Mapping[str, Sequence[float]],
-    figure: Figure | None,
+    run: EvalRun, scorer: str, values: Mapping[str, Sequence[float]], figure: Figure | None
 ) -> Iterator[Finding]:
     answers = sum(len(each) for each in values.values())
-    reducers = ", ".join(run.reducers)
-    plain = run.reducers == ("mean",)
-    yield Finding(
-        check="epochs-reduced",
-        weight="check" if plain else "wrong",
-        scorer=scorer,
-        says=f"{answers} answers in {run.epochs} epochs become {len(values)} scores by {reducers}: "
-        + (
-            "the units are samples" if plain else "the figure is not the share of right answers, which stands beside it"
-        ),
-        reported=shown(reported),
-        corrected=figure,
-        formula="mean over samples of the mean over their epochs",
-    )
+    every: list[Reported | None] = [each for each in run.reported if each.scorer == scorer]
+    for reported in every or [None]:
+        plain = reported is None or run.is_plain(reported)
+        reducers = (reported.reducer if reported else None) or ", ".join(run.reducers)
+        yield Finding(
+            check="epochs-reduced",
+            weight="check" if plain else "wrong",
+            scorer=scorer,
+            says=f"{answers} answers in {run.epochs} epochs become {len(values)} scores by {reducers}: "
+            + (
+                "the units are samples"
+                if plain
+                else "the figure is not the share of right answers, which stands beside it"
+            ),
+            reported=shown(reported),
+            corrected=figure,
+            formula="mean over samples of the mean over their epochs",
+        )
 
 
 def grouped(run: EvalRun, scorer: str, field: str) -> dict[str, list[float]]:

@@ -94,6 +94,7 @@ def _reported(results: Mapping[str, object]) -> Iterator[Reported]:
             stderr=number(metrics[error].get("value")) if error else None,
             stderr_name=error,
             clustered_by=text(options.get("cluster")),
+            reducer=text(score.get("reducer")),
         )
 
 

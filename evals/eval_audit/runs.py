@@ -96,6 +96,8 @@ class Reported:
     stderr_name: str | None = None
     clustered_by: str | None = None
     """Field by which the reported error is clustered."""
+    reducer: str | None = None
+    """How the epochs of a sample became one score; None where only the run says it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,8 +135,13 @@ class EvalRun:
         return tuple(dict.fromkeys(names))
 
     def reported_of(self, scorer: str) -> Reported | None:
-        """What was reported of ``scorer``, if anything was."""
-        return next((each for each in self.reported if each.scorer == scorer), None)
+        """What was reported of ``scorer``, if anything was; of several ways to reduce epochs, the mean before others."""
+        found = [each for each in self.reported if each.scorer == scorer]
+        return next((each for each in found if self.is_plain(each)), found[0] if found else None)
+
+    def is_plain(self, reported: Reported) -> bool:
+        """Whether a figure is of samples' means over their epochs, and of no other reduction."""
+        return self.epochs == 1 or ((reported.reducer,) if reported.reducer else self.reducers) == ("mean",)
 
     def unique(self) -> Iterator[Row]:
         """The first row of each (sample, epoch)."""

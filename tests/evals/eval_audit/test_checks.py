@@ -80,6 +80,7 @@ class TestAnswers:
         samples = [*ten()[:8], logs.sample(8, None), logs.sample(9, None)]
         found = only(audited(logs.inspect_log(samples, accuracy=1.0, stderr=0.01)), "unscored-left-out")
         assert found.answers.first == ("8", "9")
+        assert found.says == "2 of 10 answers have no score and are not in the denominator"
         assert round(found.corrected.low, 3) == 0.444
 
     @pytest.mark.parametrize("value", [math.nan, "NaN", math.inf])
@@ -179,7 +180,25 @@ class TestFigures:
 
     def test_a_mean_that_counts_missing_answers_as_0_is_explained(self, audited):
         samples = [*ten()[:8], logs.sample(8, None), logs.sample(9, None)]
-        assert "other-mean" not in checks(audited(logs.inspect_log(samples, accuracy=0.8, stderr=0.1)))
+        report = audited(logs.inspect_log(samples, accuracy=0.8, stderr=0.1))
+        assert "other-mean" not in checks(report)
+        assert (
+            only(report, "unscored-left-out").says
+            == "2 of 10 answers have no score and count as 0 in the reported figure"
+        )
+
+    def test_of_several_reductions_the_mean_is_no_fault(self, audited):
+        samples = [logs.sample(n, "C" if e == 1 and n < 8 else "I", epoch=e) for n in range(10) for e in (1, 2)]
+        log = logs.inspect_log(
+            samples, accuracy=0.4, stderr=RIGHT_ERROR / 2, config={"epochs": 2, "epochs_reducer": ["mean", "max"]}
+        )
+        (plain,) = log["results"]["scores"]
+        best = plain | {"reducer": "max", "metrics": {"accuracy": {"name": "accuracy", "value": 0.8}}}
+        log["results"]["scores"] = [best, plain | {"reducer": "mean"}]
+        report = audited(log)
+        found = [(finding.weight, finding.reported) for finding in report.findings if finding.check == "epochs-reduced"]
+        assert found == [("wrong", "accuracy 0.800"), ("check", "accuracy 0.400 ± 0.067")]
+        assert "other-mean" not in checks(report)
 
     @pytest.mark.parametrize("value", ["NaN", math.nan])
     def test_a_mean_that_is_no_number(self, audited, value):
