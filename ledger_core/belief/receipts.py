@@ -91,15 +91,14 @@ def check_receipts(
     for filed, receipts in _transactions(reads):
         found = tuple(receipt.body for receipt in receipts)
         verdict = filed[0] if filed else None
-        whole = [read for read in filed if not isinstance(read, Outline)]
         expected: tuple[ReceiptBody, ...] = ()
         if isinstance(verdict, VerdictFiled):
-            expected = expected_receipts(reach_of(verdict), whole, verdict, policy_of(verdict.event_id))
+            expected = expected_receipts(reach_of(verdict), filed, verdict, policy_of(verdict.event_id))
         if expected != found:
             about = verdict.event_id if isinstance(verdict, VerdictFiled) else None
             mismatches.append(ReceiptMismatch(about, expected, found))
         if reach is None:
-            for statement in whole:
+            for statement in filed:
                 seen.add(statement)
     return mismatches
 
@@ -107,11 +106,17 @@ def check_receipts(
 _Receipt = CascadeFired | CascadeRefused | ReputationAdjusted
 
 
-def _transactions(statements: Iterable[Read]) -> Iterable[tuple[list[Read], list[_Receipt]]]:
-    """Split a log into (a statement, or a verdict with its assessments) and the receipts right behind it."""
-    filed: list[Read] = []
+def _transactions(statements: Iterable[Read]) -> Iterable[tuple[list[Statement], list[_Receipt]]]:
+    """Split a log into (a whole statement, or a verdict with its assessments) and the receipts right behind it."""
+    filed: list[Statement] = []
     receipts: list[_Receipt] = []
     for statement in statements:
+        if isinstance(statement, Outline):
+            # Neither a verdict nor what follows one: it ends what came before, and for the rest need not be looked at.
+            if filed or receipts:
+                yield filed, receipts
+                filed, receipts = [], []
+            continue
         if isinstance(statement, _Receipt):
             receipts.append(statement)
             continue

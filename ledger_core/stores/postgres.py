@@ -34,7 +34,7 @@ from ledger_core.stores.postgres_transaction import (
     transaction,
 )
 from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
-from ledger_core.stores.rows import PAGE, IndexColumns, index_errors, stored
+from ledger_core.stores.rows import PAGE, IndexColumns, Row, index_errors, stored
 from ledger_core.stores.rules import Tail, append_all, require_empty
 
 _T = TypeVar("_T")
@@ -121,9 +121,12 @@ class PostgresEventStore:
 
     def events(self, family: LogFamily, after: int = 0) -> Iterator[StoredEvent]:
         """See :meth:`EventStore.events`."""
+        for page in self._pages(family, after):
+            yield from map(stored, page)
+
+    def _pages(self, family: LogFamily, after: int = 0) -> Iterator[Sequence[Row]]:
         while rows := self._rows(PAGE_OF_EVENTS, family, after):
-            for row in rows:
-                yield stored(row)
+            yield rows
             after = rows[-1][2]
 
     def event(self, event_id: str) -> StoredEvent | None:
@@ -157,7 +160,7 @@ class PostgresEventStore:
 
     def index_errors(self) -> Iterator[tuple[LogFamily, int, str]]:
         """See :meth:`EventStore.index_errors`."""
-        yield from index_errors(self, self._columns, self._tail)
+        yield from index_errors(self._pages, self._columns, self._tail)
 
     def _columns(self, event_ids: Sequence[str]) -> dict[str, IndexColumns]:
         return {row[0]: row[1:] for row in self._rows(INDEX_COLUMNS, list(event_ids))}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Protocol
 
 from ledger_core.kernel.log import Position
 from ledger_core.kernel.statements import FAMILIES, LogFamily
@@ -25,16 +23,22 @@ IndexColumns = tuple[str, int, str, str]
 """Family, offset, kind and source fact of an event, as the index columns have them."""
 
 
-class _Readable(Protocol):
-    def events(self, family: LogFamily, after: int = 0) -> Iterator[StoredEvent]: ...
-
-
 def stored(row: Row) -> StoredEvent:
     """The event of a row, unchecked: reading a damaged ledger must get as far as verification can say where it is damaged."""
     event_id, family, offset, epoch_id, shard, statement, receipt, chain = row
     # A damaged file's columns do not keep to their declared types either.
     position = Position.unchecked(str(number(offset)), str(epoch_id), number(shard))
-    return StoredEvent(str(event_id), family, position, _bytes(statement), _bytes(receipt), str(chain))
+    event = StoredEvent.__new__(StoredEvent)
+    # As its initialiser does, field by field; for every event that is read, one call is enough.
+    vars(event).update(
+        event_id=str(event_id),
+        family=family,
+        position=position,
+        encoded=_bytes(statement),
+        receipt_bytes=_bytes(receipt),
+        chain=str(chain),
+    )
+    return event
 
 
 def written(event: StoredEvent) -> tuple[object, ...]:
@@ -63,26 +67,26 @@ def number(value: object) -> int:
 
 
 def index_errors(
-    store: _Readable,
+    pages: Callable[[LogFamily], Iterator[Sequence[Row]]],
     columns: Callable[[Sequence[str]], Mapping[str, IndexColumns]],
     tail: Callable[[LogFamily], Tail | None],
 ) -> Iterator[tuple[LogFamily, int, str]]:
     """Where index columns and heads contradict the statements and receipts: family, offset and what is wrong.
 
-    ``columns`` looks up a page of event ids, by the index over them.
+    ``pages`` are the rows of a family in order; ``columns`` looks up a page of event ids, by the index over them.
     """
     for family in FAMILIES:
-        last: StoredEvent | None = None
-        events = store.events(family)
-        while page := list(islice(events, PAGE)):
-            found = columns([event.event_id for event in page])
-            for event in page:
-                expected = (family, event.offset, *kind_and_fact(event.encoded))
-                if found.get(event.event_id) != expected:
-                    said = found.get(event.event_id)
-                    yield family, event.offset, f"the index says {said}, the statement {expected}"
+        last: Row | None = None
+        for page in pages(family):
+            found = columns([str(row[0]) for row in page])
+            for event_id, _, offset, _, _, statement, _, _ in page:
+                at = number(offset)
+                expected = (family, at, *kind_and_fact(_bytes(statement)))
+                said = found.get(str(event_id))
+                if said != expected:
+                    yield family, at, f"the index says {said}, the statement {expected}"
             last = page[-1]
-        recorded_at = "" if last is None else last.receipt.recorded_at
+        recorded_at = "" if last is None else stored(last).receipt.recorded_at
         end = tail(family)
         if end is not None and end.recorded_at != recorded_at:
             yield family, end.offset, f"the head says recorded at {end.recorded_at}, the receipt {recorded_at}"

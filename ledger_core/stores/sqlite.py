@@ -27,7 +27,7 @@ from ledger_core.stores.groups import Group, GroupResult, append_each
 from ledger_core.stores.index import Index
 from ledger_core.stores.memory import empty_head
 from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
-from ledger_core.stores.rows import COLUMNS, PAGE, WRITTEN, IndexColumns, index_errors, number, stored, written
+from ledger_core.stores.rows import COLUMNS, PAGE, WRITTEN, IndexColumns, Row, index_errors, number, stored, written
 from ledger_core.stores.rules import Tail, append_all, require_empty
 from ledger_core.stores.sqlite_files import APPLICATION_ID, check_format, connect, sqlite_errors, upgrade
 
@@ -152,7 +152,12 @@ class SqliteEventStore:
             return self._connection.execute(query, values).fetchall()
 
     def events(self, family: LogFamily, after: int = 0) -> Iterator[StoredEvent]:
-        """See :meth:`EventStore.events`; pages, so that no read transaction outlives a call."""
+        """See :meth:`EventStore.events`."""
+        for page in self._pages(family, after):
+            yield from map(stored, page)
+
+    def _pages(self, family: LogFamily, after: int = 0) -> Iterator[Sequence[Row]]:
+        """Rows of events in order, a page at a time, so that no read transaction outlives a call."""
         while rows := self._rows(
             f"SELECT {COLUMNS} FROM events WHERE family = ? AND committed_offset > ?"  # noqa: S608 - constants
             " ORDER BY committed_offset LIMIT ?",
@@ -160,8 +165,7 @@ class SqliteEventStore:
             after,
             PAGE,
         ):
-            for row in rows:
-                yield stored(row)
+            yield rows
             if number(rows[-1][2]) <= after:
                 raise StoreError(f"{self._path} is damaged: its order of {family} events leads in a circle")
             after = rows[-1][2]
@@ -213,7 +217,7 @@ class SqliteEventStore:
 
     def index_errors(self) -> Iterator[tuple[LogFamily, int, str]]:
         """See :meth:`EventStore.index_errors`."""
-        yield from index_errors(self, self._columns, self._tail)
+        yield from index_errors(self._pages, self._columns, self._tail)
         with self._threads, sqlite_errors(self._path):
             (finding,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         if finding != "ok":

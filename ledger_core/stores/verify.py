@@ -11,7 +11,7 @@ from __future__ import annotations
 from binascii import unhexlify
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from ledger_core.belief.columns import Read
 from ledger_core.belief.log_fold import LogFold
@@ -28,7 +28,7 @@ from ledger_core.kernel.errors import (
     UnknownReferenceError,
     VerificationError,
 )
-from ledger_core.kernel.log import receipt_outline
+from ledger_core.kernel.log import Position, ReceiptOutline, receipt_outline
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import LogFamily, Statement, content_refs, family_of
 from ledger_core.kernel.statements.control import LedgerGenesis, PolicyActivated
@@ -114,6 +114,22 @@ class _Link:
     policies_seen: int = 0
 
 
+class _Receipt(NamedTuple):
+    """The receipt that was read last."""
+
+    encoded: bytes
+    outline: ReceiptOutline | None
+    digest: bytes
+
+    @classmethod
+    def of(cls, encoded: bytes) -> _Receipt:
+        return cls(encoded, receipt_outline(encoded), digests.domain(Prefix.APPEND_RECEIPT, encoded))
+
+    def link(self, previous: str, position: Position, event_id: bytes) -> str:
+        """The chain digest of an event with this receipt."""
+        return log.chain_link(unhexlify(previous), position.canonical_bytes(), event_id, self.digest).hex()
+
+
 class _Walk:
     def __init__(self, ledger: Ledger, watch: TreeWatch, belief: LogFold, *, content: bool) -> None:
         self._ledger = ledger
@@ -123,6 +139,7 @@ class _Walk:
         self._walked = Walked(ledger.store.event, belief.columns)
         self._cited = Cited(ledger) if content else None
         self._policies: list[str] = []
+        self._receipt = _Receipt.of(b"")
         self._genesis: StoredEvent | None = None
         self._epoch = ""
         self.heads: dict[LogFamily, str] = {}
@@ -214,12 +231,11 @@ class _Walk:
         self._watch.see(event)
         if isinstance(read, Outline):
             self._belief.take(read)
-            self._walked.note_fact(read.source_fact_id)
             content: Iterable[bytes] = read.content
         else:
             if family == "evidence":
-                self._belief.take(read)
                 self._walked.note_fact(unhexlify(read.source_fact_id))
+                self._belief.take(read)
             else:
                 self._walked.add_control(event)
             content = (ref.canonical_bytes() for ref in content_refs(read))
@@ -232,7 +248,9 @@ class _Walk:
 
     def _soundly_outlined(self, link: _Link, event: StoredEvent) -> Outline | None:
         """The outline of an event with which nothing can be wrong; None where that takes more than a look to say."""
-        read, receipt = outline(event.encoded), receipt_outline(event.receipt_bytes)
+        if self._receipt.encoded != event.receipt_bytes:  # events of one append share theirs
+            self._receipt = _Receipt.of(event.receipt_bytes)
+        read, receipt = outline(event.encoded), self._receipt.outline
         if read is None or receipt is None:
             return None
         position = event.position
@@ -244,8 +262,8 @@ class _Walk:
             and link.policies_seen > 0
             and receipt.policy_head == self._policies[link.policies_seen - 1]
             and read.scope == self._scope
-            and log.append_chain(link.chain, position, event.event_id, event.receipt_bytes) == event.chain
-            and self._walked.admits(read)
+            and self._receipt.link(link.chain, position, read.event_id) == event.chain
+            and self._walked.admit(read)
         )
         if not sound:
             return None

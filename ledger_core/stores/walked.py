@@ -55,11 +55,19 @@ class Walked:
             event_id = self.columns.hex(self._current[number])
         return None if event_id is None else self._again(event_id)
 
-    def admits(self, read: Outline) -> bool:
-        """Whether the rules certainly admit an outlined statement of this scope; where not, they must be asked."""
-        if self._facts.find(read.source_fact_id) is not None or not self.control:
+    def admit(self, read: Outline) -> bool:
+        """Whether the rules certainly admit an outlined statement of this scope; where not, they must be asked.
+
+        One that is admitted is the latest about its fact, and goes into the columns next.
+        """
+        if (
+            not self.control
+            or not references_fit(read, self.columns.kind)
+            or self._facts.add(read.source_fact_id) is None
+        ):
             return False
-        return references_fit(read, self.columns.kind)
+        self._current.append(len(self.columns))
+        return True
 
     def _again(self, event_id: str) -> StoredEvent:
         """An event that was walked, read once more: a damaged index may lead elsewhere, and then nothing can be judged."""
@@ -83,8 +91,8 @@ class Walked:
         self._control_facts[event.statement.source_fact_id] = event.event_id
 
     def note_fact(self, source_fact_id: bytes) -> None:
-        """The statement that was added to the columns last is the latest about this fact."""
-        latest = len(self.columns) - 1
+        """The statement that goes into the columns next is the latest about this fact."""
+        latest = len(self.columns)
         number = self._facts.find(source_fact_id)
         if number is None:
             self._facts.add(source_fact_id)
