@@ -70,7 +70,7 @@ def provenance(at: Workspace, scope: Scope) -> tuple[ProvenanceRow, ...]:
     said = [row["free_continuation_differs"] for row in events if row["free_continuation_differs"] is not None]
     differs = f"{sum(said)} of {len(said)}" if said else "none"
     return (
-        ProvenanceRow(what="Answers", status="real", note=_who_answers(at)),
+        ProvenanceRow(what="Answers", status="real", note=_who_answers(at.run.plan)),
         ProvenanceRow(
             what="Claims",
             status="simulated",
@@ -90,10 +90,10 @@ def provenance(at: Workspace, scope: Scope) -> tuple[ProvenanceRow, ...]:
     )
 
 
-def _who_answers(at: Workspace) -> str:
-    if at.chosen is None:
+def _who_answers(plan: Plan) -> str:
+    if plan.agent.startswith("local "):
         return "Generated greedily by the named model; nothing is scripted."
-    return f"Asked of {at.run.plan.agent}; the named model says the claims and is what edges are measured with."
+    return f"Asked of {plan.agent}; the named model says the claims and is what edges are measured with."
 
 
 def _provenance_beside(plan: Plan) -> tuple[ProvenanceRow, ...]:
