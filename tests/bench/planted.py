@@ -36,7 +36,7 @@ PEERS_FAMILY = 300
 
 
 def run(bench: Bench) -> Iterator[Figure]:
-    """Every part in turn, small contexts first; after each the table of all parts so far is written."""
+    """Every part in turn, small contexts first and peers last; after each the table of all parts so far is written."""
     n, nulls, family, games = COUNTS[bench.size]
     measures: dict[str, Callable[[int], Document]] = {
         "mild": lambda units: planted_rule.measure(units, "mild", n, nulls, family),
@@ -47,7 +47,7 @@ def run(bench: Bench) -> Iterator[Figure]:
     says = {"mild": _rule, "doubled": _rule, "peers": _peers, "exact": _exact}
     found: dict[str, list[Document]] = {kind: [] for kind in measures}
     plan = [(units, kind) for kind, sizes in PLANS[bench.size].items() for units in sizes]
-    for units, kind in sorted(plan, key=lambda part: part[0]):
+    for units, kind in sorted(plan, key=lambda part: (part[1] == "peers", part[0])):
         document = bench.kept.get(f"planted/{kind}-{units}", lambda u=units, k=kind: measures[k](u))
         found[kind].append(document)
         yield from says[kind](document)
