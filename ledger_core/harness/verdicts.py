@@ -109,7 +109,7 @@ class VerdictDesk:
             PolicyError: the policy in force cannot be applied by this version, or not without an embedder.
             BlobError: the policy compares texts, and one is missing or damaged.
         """
-        self._catch_up()
+        self.catch_up()
         body = VerdictFiledBody.make(
             candidate=candidate, recipe=recipe, stage_a=stage_a, stage_b=stage_b, target=target, verdict=verdict
         )
@@ -150,7 +150,7 @@ class VerdictDesk:
 
         A recipe answers a pair once: look here before asking a model again.
         """
-        self._catch_up()
+        self.catch_up()
         verdict = self._answers.get((target, candidate, recipe))
         return None if verdict is None else self._filed[verdict]
 
@@ -190,7 +190,8 @@ class VerdictDesk:
         fact = receipt_fact(NAMESPACE, verdict, body.cluster, body.family)
         return self._author.write(ReputationAdjusted, fact, body)
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
+        """Read what was appended since the desk last looked: the whole log the first time."""
         for event in self._ledger.events(after=self._read_to):
             self._read_to = event.offset
             self._take_in(event.statement)

@@ -118,6 +118,8 @@ class Room:
         self._embedder = parts.embedder
         # Without tools: the service re-hashes, and only the sealer, which has them, fetches again.
         self.auditor = ReplayAuditor(self.writing, ToolRegistry(()), clock=writing.now)
+        self.desk_lock = Lock()
+        """Held by whoever lets the desk read or file."""
         self._trees_lock = Lock()
         self._belief_lock = Lock()
         self._known: Belief | None = None
@@ -158,6 +160,14 @@ class Room:
     def desk(self) -> VerdictDesk:
         """The one desk of this ledger, for the writer's thread: made, and its model loaded, with the first verdict."""
         return VerdictDesk(self.writing, self._embedder)
+
+    def read_up(self) -> None:
+        """Let the desk read the log in this thread, so that the writer's, where verdicts are filed, has little left to read.
+
+        The first verdict on a long log would else keep every append of its ledger waiting.
+        """
+        with self.desk_lock:
+            self.desk.catch_up()
 
     @cached_property
     def _trees(self) -> LedgerTrees:

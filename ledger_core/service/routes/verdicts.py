@@ -9,7 +9,7 @@ from ledger_core.service.answers import FiledVerdictAnswer, appended_events, sta
 from ledger_core.service.guard import takes
 from ledger_core.service.requests import VerdictRequest
 from ledger_core.service.rooms import Room
-from ledger_core.service.routes.common import acting, answers, count, read, router
+from ledger_core.service.routes.common import acting, answers, count, in_thread, read, router
 from ledger_core.service.state import room_of
 from ledger_core.service.writer import Acknowledged, stands
 
@@ -24,18 +24,20 @@ async def file_verdict(request: Request) -> Response:
     wanted = await read(request, VerdictRequest)
 
     def file(room: Room) -> tuple[FiledVerdict, tuple[Acknowledged, ...]]:
-        filed = room.desk.file(
-            target=wanted.target,
-            candidate=wanted.candidate,
-            verdict=wanted.verdict,
-            recipe=wanted.recipe,
-            stage_a=wanted.stage_a,
-            stage_b=wanted.stage_b,
-        )
+        with room.desk_lock:
+            filed = room.desk.file(
+                target=wanted.target,
+                candidate=wanted.candidate,
+                verdict=wanted.verdict,
+                recipe=wanted.recipe,
+                stage_a=wanted.stage_a,
+                stage_b=wanted.stage_b,
+            )
         ids = (filed.verdict, *filed.assessments, *filed.receipts)
         return filed, tuple(stands(room.writing.store, event_id, fresh=not filed.replayed) for event_id in ids)
 
     async with room_of(request) as room:
+        await in_thread(room.read_up)
         filed, done = await acting(request, room, file)
         count(request, done)
         return FiledVerdictAnswer(

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
+from ledger_core.harness.verdicts import VerdictDesk
 from ledger_core.kernel.content import content_ref
 from ledger_core.kernel.records import TRUST_FIELDS
 from ledger_core.kernel.statements import decode_statement
@@ -319,6 +321,26 @@ class TestVerdicts:
         assert [one["target"] for one in service.as_role("auditor", scope).get("/audit").json()["retractions"]] == [
             target
         ]
+
+    def test_the_log_is_read_outside_the_writers_thread_before_a_verdict_is_filed_in_it(
+        self, service, scope, monkeypatch
+    ):
+        """What appends wait for is the filing, and not the first reading of a long log."""
+        sealer = service.as_role("sealer", scope)
+        target, candidate = sealed(sealer, "310 m", step=1), sealed(sealer, "330 m", step=2, host="beta.example")
+        read: list[tuple[str, int]] = []
+        real = VerdictDesk.catch_up
+
+        def watched(desk: VerdictDesk) -> None:
+            before = desk._read_to
+            real(desk)
+            read.append((threading.current_thread().name, desk._read_to - before))
+
+        monkeypatch.setattr(VerdictDesk, "catch_up", watched)
+        assert service.as_role("verifier", scope).post("/verdict", json=verdict(target, candidate)).status_code == 201
+        (reader, ahead), (writer, rest) = read
+        assert (writer.startswith("veritas-writer"), reader.startswith("veritas-writer")) == (True, False)
+        assert (ahead, rest) == (4, 0)
 
     def test_asking_again_until_the_answer_suits_is_a_collision(self, service, scope):
         sealer = service.as_role("sealer", scope)
