@@ -10,6 +10,8 @@ from pipelines.cli.flags import LARGEST_SEED
 from pipelines.cli.state import state_of
 
 if TYPE_CHECKING:
+    from evals.kill_criteria import Evaluation
+    from pipelines.main_job import Outcome
     from pipelines.suite import Effort
 
 
@@ -42,8 +44,6 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="The verdicts as JSON.")] = False,
 ) -> int:
     """Read every family through its arms; exit with 0 (all pass), 10 (inconclusive), 11 (kill) or 12 (invalid)."""
-    import json
-
     from pipelines.agents import chosen_agent
     from pipelines.cli.clock import parse_now
     from pipelines.cli.options import check_gate
@@ -80,20 +80,27 @@ def command(
         outcome = run_evaluation(at)
     evaluation = judged(at, at.run.plan.scope)
     account = None if chosen is None else dict(chosen.account())
+    _print(evaluation, outcome, account, as_json=as_json)
+    return evaluation.exit_code
+
+
+def _print(evaluation: Evaluation, outcome: Outcome, account: dict[str, object] | None, *, as_json: bool) -> None:
+    """The verdicts, where the report is, and what a server was asked."""
+    import json
+
     if as_json:
-        document = {
+        document: dict[str, object] = {
             "headline": evaluation.headline,
             "verdicts": dict(outcome.verdicts),
             "report": str(outcome.report),
             "exit_code": evaluation.exit_code,
         }
         typer.echo(json.dumps(document if account is None else {**document, "asked": account}))
-        return evaluation.exit_code
+        return
     typer.echo(evaluation.headline)
     if account is not None:
         typer.echo(", ".join(f"{name} {value}" for name, value in account.items()))
     typer.echo(f"Report: {outcome.report}")
-    return evaluation.exit_code
 
 
 def _effort(*, quick: bool, full: bool) -> Effort:
