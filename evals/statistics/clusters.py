@@ -71,7 +71,7 @@ def cluster_proportion(values: Mapping[str, Sequence[float]], *, level: float = 
     share = total / count
     units = _effective_units(means, share * (1.0 - share), sum(map(len, clusters.values())), level)
     found = clopper_pearson(min(share * units, units), units, level=level)
-    interval = _said_of(found, "Clopper–Pearson at the effective number of trials", count)
+    interval = _said_of(found, "Clopper–Pearson, effective n", count)
     none, every = clopper_pearson(0, count, level=level), clopper_pearson(count, count, level=level)
     if isinstance(none, Undefined) or isinstance(every, Undefined):
         return NO_DATA
@@ -104,7 +104,7 @@ def cluster_difference(pairs: Mapping[str, Sequence[Pair]], *, level: float = LE
     variance = (table.left_only + table.right_only) / table.n - table.difference**2
     units = _effective_units(means, variance, sum(map(len, clusters.values())), level)
     found = tango(_scaled(table, units), level=level)
-    interval = _said_of(found, "Tango score at the effective number of pairs", len(means))
+    interval = _said_of(found, "Tango score, effective n", len(means))
     same = tango(PairedTable(both=0, left_only=0, right_only=0, neither=len(means)), level=level)
     if isinstance(same, Undefined):
         return NO_PAIRS

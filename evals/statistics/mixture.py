@@ -54,7 +54,7 @@ class Mixture:
         return Interval(
             low=max(-1.0, estimate - below),
             high=min(1.0, estimate + above),
-            method=f"MOVER of {self.loss.method} and {self.gain.method}",
+            method="MOVER",
             n=min(self.loss.n, self.gain.n),
             level=self.loss.level,
             estimate=estimate,
@@ -79,7 +79,7 @@ class Mixture:
         return Interval(
             low=min(low, estimate),
             high=max(high, estimate),
-            method=f"Fieller by {self.at(estimate).method}",
+            method="Fieller by MOVER",
             n=min(self.loss.n, self.gain.n),
             level=self.loss.level,
             estimate=estimate,

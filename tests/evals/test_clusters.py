@@ -41,7 +41,7 @@ def test_the_effective_number_of_trials_by_hand():
     assert interval.estimate == pytest.approx(0.5)
     assert interval.low == pytest.approx(beta.ppf(0.025, effective / 2, effective / 2 + 1))
     assert interval.high == pytest.approx(1 - interval.low)
-    assert (interval.method, interval.n) == ("Clopper–Pearson at the effective number of trials", 10)
+    assert (interval.method, interval.n) == ("Clopper–Pearson, effective n", 10)
 
 
 def test_a_difference_is_taken_inside_each_cluster():
@@ -54,7 +54,7 @@ def test_a_difference_is_taken_inside_each_cluster():
     assert interval.estimate == pytest.approx(0.5)
     assert interval.low == pytest.approx(tango(table).low)
     assert interval.high == pytest.approx(tango(table).high)
-    assert (interval.method, interval.n) == ("Tango score at the effective number of pairs", 10)
+    assert (interval.method, interval.n) == ("Tango score, effective n", 10)
 
 
 def test_equal_trials_count_once_and_independent_ones_at_most_once_each():
@@ -87,7 +87,7 @@ def test_one_event_is_no_better_news_than_none():
     one = none | {"w0": [1.0] + [0.0] * 7}
     assert cluster_proportion(one).high >= cluster_proportion(none).high
     assert (
-        cluster_proportion(one).method == "Clopper–Pearson at the effective number of trials, no tighter than unanimity"
+        cluster_proportion(one).method == "Clopper–Pearson, effective n, no tighter than unanimity"
     )
 
 

@@ -31,7 +31,7 @@ def test_the_mixture_by_hand():
     below = math.hypot(0.75 * (first.estimate - first.low), 0.25 * (second.high - second.estimate))
     assert at.high == pytest.approx(at.estimate + above)
     assert at.low == pytest.approx(at.estimate - below)
-    assert at.method == "MOVER of Tango score and Tango score"
+    assert at.method == "MOVER"
 
 
 def test_the_share_holds_every_share_whose_cost_could_be_zero():

@@ -37,5 +37,5 @@ def test_the_error_by_task_is_half_as_large_again_as_the_naive_one(by_task):
 def test_the_interval_that_decides_is_as_wide_as_the_tasks_make_it(by_task):
     found, naive = cluster_proportion(by_task), clopper_pearson(58, 120)
     assert found.estimate == naive.estimate == pytest.approx(58 / 120)
-    assert (found.method, found.n) == ("Clopper–Pearson at the effective number of trials", 30)
+    assert (found.method, found.n) == ("Clopper–Pearson, effective n", 30)
     assert 1.45 < (found.high - found.low) / (naive.high - naive.low) < 1.65
