@@ -24,6 +24,8 @@ SUITES: dict[str, tuple[str, ...]] = {
         "tests/ledger_core/belief",
         "tests/properties/test_belief_laws.py",
         "tests/properties/test_projection.py",
+        "tests/properties/test_log_fold.py",
+        "tests/ledger_core/stores/test_outlined.py",
         "tests/ledger_core/harness/test_verdicts.py",
     ),
 }

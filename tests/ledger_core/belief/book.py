@@ -191,14 +191,18 @@ class Book:
         flags: tuple[str, ...] = (),
         result: str = "grounded",
         predecessor: EventId | None = None,
-        null_high: int = 100_000,
+        null_high: int | None = 100_000,
         rows: str = "cc" * 32,
     ) -> EventId:
-        """A measurement: per entry a weight in ppm (an edge) or one of `null`, `undetermined`, `opposes`."""
+        """A measurement: per entry a weight in ppm (an edge) or one of `null`, `undetermined`, `opposes`.
+
+        ``null_high`` bounds the interval of a null on both sides; None for a null without an interval.
+        """
+        null = None if null_high is None else Interval.make(low=-null_high, high=null_high)
         measured = tuple(
             MeasuredEntry.make(
                 entry=entry,
-                interval=Interval.make(low=-null_high, high=null_high) if value == "null" else None,
+                interval=null if value == "null" else None,
                 labels=(),
                 ppm=value if isinstance(value, int) else None,
                 verdict="edge" if isinstance(value, int) else value,

@@ -243,7 +243,9 @@ def test_a_reading_may_replace_the_dependences_of_chosen_claims():
     assert state.entries[first].attenuation == U
     assert state.entries[second].attenuation == U - 190_000_000
     cycle = FoldOptions(hyperedges={first: (Hyperedge((second,), 1),)})
-    with pytest.raises(BeliefError, match="cycle"):
+    with pytest.raises(
+        BeliefError, match=f"dependences of entry {min(first, second)} lead back to it; remove the cycle"
+    ):
         fold(book.statements, SEED_V4_CLUSTERS, cycle)
 
 
@@ -358,9 +360,10 @@ class TestMeasurement:
         book.measure(claim, generation, {used: 900_000, unused: verdict})
         assert self.weights(book, claim) == {used: 900_000, unused: 1_000_000}
 
-    def test_a_null_wider_than_the_policys_threshold_lowers_nothing(self):
+    @pytest.mark.parametrize("null_high", [250_001, None])
+    def test_a_null_wider_than_the_policys_threshold_lowers_nothing(self, null_high):
         book, used, unused, generation, claim = self.build()
-        book.measure(claim, generation, {used: 900_000, unused: "null"}, null_high=250_001)
+        book.measure(claim, generation, {used: 900_000, unused: "null"}, null_high=null_high)
         assert self.weights(book, claim) == {used: 900_000, unused: 1_000_000}
 
     @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger_core.belief.independence import Assessment, Comparison, assess, compare
+from ledger_core.belief.independence import Assessment, Comparison, assess, compare, pairs_completed
 from ledger_core.belief.index import index_statements
 from ledger_core.belief.policies import SEED_V4, SEED_V4_CLUSTERS
+from ledger_core.belief.quorum import testimony_of
 from ledger_core.belief.similarity import Wording, jaccard_ppm, wording_of
 from ledger_core.kernel.errors import PolicyError
+from ledger_core.kernel.statements.verdicts import VerdictFiledBody
 from tests.ledger_core.belief.book import Book
 
 LONG = "Chicago Fire, a popular television drama, released its fourth season comprising a total of 24 episodes."
@@ -195,3 +197,24 @@ class TestLaws:
             for at in (lower, higher)
         ]
         assert (results[0] == "independent") <= (results[1] == "independent")
+
+
+def test_a_verdict_completes_a_pair_with_everyone_else_who_may_count():
+    book = Book()
+    target, akin = book.seal("a.example"), book.seal("www.a.example")
+    one, two, three = (book.seal(f"{name}.example") for name in "bcd")
+    for member in (akin, one, two, three):
+        book.verdict(target, member, recipe="other")
+    book.assess(one, three)
+    index = index_statements(book.statements, SEED_V4_CLUSTERS)
+
+    def completed(candidate, verdict="contradict"):
+        filed = VerdictFiledBody.make(
+            candidate=candidate, recipe="oracle", stage_a=None, stage_b=None, target=target, verdict=verdict
+        )
+        return pairs_completed(filed, index, testimony_of(index))
+
+    assert completed(two) == tuple(sorted([tuple(sorted((one, two))), tuple(sorted((two, three)))]))
+    assert completed(one) == (tuple(sorted((one, two))),)
+    assert completed(akin) == ()
+    assert completed(two, "undecided") == completed(two, "support") == ()

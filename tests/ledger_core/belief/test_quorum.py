@@ -307,6 +307,13 @@ class TestIndependentSets:
         pairs = [(members[a], members[b]) for a in range(1200) for b in range(a) if a % 400 != b % 400]
         assert largest(adjacency(members, pairs)) == 400
 
+    def test_the_search_stays_small_where_colours_promise_too_much(self):
+        """Rings of five, each joined to all of the others: two of a ring know each other, and a ring takes three colours."""
+        members = [(ring, place) for ring in range(5) for place in range(5)]
+        known = [(a, b) for a in members for b in members if a < b and (a[0] != b[0] or (b[1] - a[1]) % 5 in {1, 4})]
+        names = {member: "-".join(map(str, member)) for member in members}
+        assert largest(adjacency(list(names.values()), [(names[a], names[b]) for a, b in known])) == 10
+
 
 class TestAudits:
     @pytest.mark.parametrize(
@@ -423,3 +430,12 @@ class TestStanding:
         book.audit(one, "match")
         # 0.95·3/(0.95·3 + 0.05·3) = 0.95.
         assert state(book, standing_required=True).entries[one].base == 950_000_000
+
+    def test_an_audit_gives_standing_to_nobody_else(self, book, target):
+        one, two = book.seal("a.example"), book.seal("b.example")
+        book.contradict(target, one, two)
+        for member in (one, two):
+            book.contradict(member, book.seal("c.example"), book.seal("d.example"))
+        book.audit(one, "match")
+        found = state(book, standing_required=True).entries
+        assert (found[one].base, found[two].base) == (950_000_000, 608_695_652)

@@ -70,6 +70,7 @@ def test_a_word_without_a_latin_letter_keeps_its_script():
     assert readable("тост, ром и сок") == "тост, ром и сок"
     assert readable("The letter а stands here, and the word Нижний") == "the letter a stands here, and the word нижнии"
     assert readable("ΑΘΗΝΑ") == "αθηνα"
+    assert readable("The letters о-а stand here") == "the letters o-a stand here"
 
 
 @given(st.text(max_size=60))
