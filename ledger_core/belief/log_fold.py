@@ -28,7 +28,7 @@ from ledger_core.kernel.records import Record
 from ledger_core.kernel.statements.entries import ClaimBody, DeclaredParent, EntryDerived
 from ledger_core.kernel.statements.generation import ContextRegion, GenerationRecorded, GenerationRecordedBody
 from ledger_core.kernel.statements.measurement import EdgesMeasured
-from ledger_core.kernel.statements.outline import Recorded
+from ledger_core.kernel.statements.outline import Outline, Recorded
 from ledger_core.kernel.statements.sealing import ReplayAudited, SealMinted, SealMintedBody
 from ledger_core.kernel.statements.verdicts import IndependenceAssessed, VerdictFiled, VerdictReversed
 from ledger_core.kernel.types import PPM, EventId, U
@@ -61,7 +61,7 @@ class LogFold:
         Raises:
             BeliefError: it refers to what did not come before it.
         """
-        if self.columns.add(read) is None:
+        if self.columns.add(read) is None or isinstance(read, Outline):
             return
         match read:
             case VerdictFiled():
