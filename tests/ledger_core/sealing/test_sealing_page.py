@@ -1,4 +1,4 @@
-"""The sealing page against the code: its example registers a tool, and every attack names a test that is there."""
+"""The sealing page against the code: its example registers a tool, and every test of an attack is listed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ def test_the_example_registers_a_tool():
     assert (tool.registration.origin, tool.registration.source_id) == ("fixed", "search")
 
 
-def test_every_attack_names_its_tests_and_every_attack_test_is_listed():
-    listed = set(re.findall(r"`(?:\w+::)?(test_\w+)`", PAGE.split("## Attacks")[1]))
-    attacks = defined(FOLDER / "test_sealing_attacks.py")
-    assert listed <= attacks | defined(FOLDER / "test_replay_audit.py")
-    assert attacks <= listed
+def test_every_attack_test_is_listed():
+    """That what is listed exists is a test of all pages."""
+    page = (ROOT / "docs/attacks.md").read_text(encoding="utf-8")
+    assert defined(FOLDER / "test_sealing_attacks.py") <= set(re.findall(r"test_sealing_attacks\.py::(test_\w+)`", page))
