@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
 
 from evals.errors import StatisticsError
 from evals.statistics import Interval, PValue, Undefined, holm, intersection_union
@@ -14,18 +15,33 @@ def p(value: float) -> PValue:
     return PValue(value=value, method="exact McNemar", n=9)
 
 
-def by_hand(values):
-    order = sorted(range(len(values)), key=lambda k: values[k])
-    adjusted, running = [0.0] * len(values), 0.0
-    for rank, k in enumerate(order):
-        running = max(running, min(1.0, (len(values) - rank) * values[k]))
-        adjusted[k] = running
-    return adjusted
+def by_definition(values):
+    """The largest, over all hypotheses no less significant than this one, of p times how many are no more significant."""
+
+    def factor(k):
+        return sum((other, j) >= (values[k], k) for j, other in enumerate(values))
+
+    return [
+        min(1.0, max(factor(k) * values[k] for k in range(len(values)) if (values[k], k) <= (value, i)))
+        for i, value in enumerate(values)
+    ]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_steps_down(values):
-    assert [found.value for found in holm([p(v) for v in values])] == pytest.approx(by_hand(values))
+    assert [found.value for found in holm([p(v) for v in values])] == pytest.approx(by_definition(values))
+
+
+def test_holm_is_what_statsmodels_gives():
+    values = [0.04, 0.001, 0.3, 0.02, 0.02]
+    assert [found.value for found in holm([p(v) for v in values])] == pytest.approx(
+        multipletests(values, method="holm")[1]
+    )
+
+
+def test_one_p_value_that_stands_twice_counts_twice():
+    same = p(0.01)
+    assert [found.value for found in holm([same, same, p(0.5)])] == [0.03, 0.03, 0.5]
 
 
 def test_holm_keeps_undefined_and_does_not_count_it():
