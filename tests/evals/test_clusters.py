@@ -86,9 +86,7 @@ def test_one_event_is_no_better_news_than_none():
     none = {f"w{k}": [0.0] * 8 for k in range(25)}
     one = none | {"w0": [1.0] + [0.0] * 7}
     assert cluster_proportion(one).high >= cluster_proportion(none).high
-    assert (
-        cluster_proportion(one).method == "Clopper–Pearson, effective n, no tighter than unanimity"
-    )
+    assert cluster_proportion(one).method == "Clopper–Pearson, effective n, no tighter than unanimity"
 
 
 def test_a_few_worse_clusters_are_no_better_news_than_none():

@@ -42,6 +42,7 @@ USAGE: dict[str, tuple[list[str], str]] = {
     "clock of evaluate": (["evaluate", "--now", "noon"], "write e.g. 2026-01-31T12:00:00Z"),
     "digest": (["report", "--run", "run-37fe"], "--run 'run-37fe' is no beginning of a digest"),
     "empty digest": (["report", "--run", ""], "--run '' is no beginning of a digest"),
+    "a folder for no comparison": (["report", "--out", "here"], "name two report folders with --compare"),
     "two reports and a run": (["report", "--compare", "a", "b", "--run", "0"], "leave out --run"),
     "tenant": (["why", "--tenant", "../x"], "--tenant '../x' is no name"),
     "tenant of verify": (["verify", "--tenant", "X"], "--tenant 'X' is no name"),
