@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
-from ledger_core.belief.columns import Read
+from ledger_core.belief.columns import Columns, Read
 from ledger_core.belief.log_fold import LogFold
 from ledger_core.belief.receipts import ReceiptMismatch, check_receipts
 from ledger_core.kernel import digests, log
@@ -77,7 +77,7 @@ def verify(
     that came without them. ``belief``, empty so far, takes in every evidence statement that passed, so that whoever folds
     a verified ledger reads it once; where the report names a divergence, what it then believes counts for nothing.
     """
-    walk = _Walk(ledger, TreeWatch(ledger.scope, kept), belief or LogFold(), content=content)
+    walk = _Walk(ledger, TreeWatch(ledger.scope, kept), belief, content=content)
     divergence = None
     try:
         walk.control()
@@ -131,12 +131,14 @@ class _Receipt(NamedTuple):
 
 
 class _Walk:
-    def __init__(self, ledger: Ledger, watch: TreeWatch, belief: LogFold, *, content: bool) -> None:
+    def __init__(self, ledger: Ledger, watch: TreeWatch, belief: LogFold | None, *, content: bool) -> None:
         self._ledger = ledger
         self._watch = watch
-        self._belief = belief
+        # Nobody who only verifies keeps judgements.
+        self._columns = Columns() if belief is None else belief.columns
+        self._take: Callable[[Read], object] = self._columns.add if belief is None else belief.take
         self._scope = ledger.scope.canonical_bytes()
-        self._walked = Walked(ledger.store.event, belief.columns)
+        self._walked = Walked(ledger.store.event, self._columns)
         self._cited = Cited(ledger) if content else None
         self._policies: list[str] = []
         self._receipt = _Receipt.of(b"")
@@ -179,7 +181,7 @@ class _Walk:
             pass
 
     def _reach_of(self, verdict: VerdictFiled) -> Sequence[Statement]:
-        return self._belief.columns.around(verdict, self._ledger.statement)
+        return self._columns.around(verdict, self._ledger.statement)
 
     def _policy_of(self, verdict: EventId) -> Policy:
         """The policy that was in force when ``verdict`` was filed."""
@@ -230,12 +232,12 @@ class _Walk:
             read = self._whole(family, link, event)
         self._watch.see(event)
         if isinstance(read, Outline):
-            self._belief.take(read)
+            self._take(read)
             content: Iterable[bytes] = read.content
         else:
             if family == "evidence":
                 self._walked.note_fact(unhexlify(read.source_fact_id))
-                self._belief.take(read)
+                self._take(read)
             else:
                 self._walked.add_control(event)
             content = (ref.canonical_bytes() for ref in content_refs(read))
