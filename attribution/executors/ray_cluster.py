@@ -109,8 +109,14 @@ class RayExecutor(PooledExecutor):
                 "this process is connected to a Ray cluster already; shut it down, or give its address to the executor"
             )
         quiet: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
+        try:
+            self._usual = self._set_up(_Switches(private=self._address is None, printing=_say_nothing))
+        except AttributeError as error:
+            raise ExecutorError(
+                f"Ray {self._ray.__version__} is built otherwise than 2.60 ({error}), so it cannot be kept to this machine; "
+                "install ray 2.60, or choose --executor processes"
+            ) from error
         self._started = True
-        self._usual = self._set_up(_Switches(private=self._address is None, printing=_say_nothing))
         try:
             if self._address is not None:
                 self._ray.init(address=self._address, **quiet)

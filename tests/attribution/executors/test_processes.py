@@ -89,7 +89,7 @@ def test_identity_and_token_counts_are_the_scorers(opened, trace):
 
 def test_any_mix_of_executors_computes_each_block_once(opened, trace, cache):
     spec = Recorded(Sums(), trace)
-    in_processes = opened(spec)
+    in_processes = opened(spec, workers=1)
     score_blocks(spec.open(), LAYOUT, BLOCKS[:2], cache)
     score_blocks(in_processes, LAYOUT, BLOCKS[1:5], cache)
     score_blocks(SerialExecutor(spec.open()), LAYOUT, BLOCKS[3:7], cache)
@@ -103,7 +103,7 @@ def test_side_by_side_on_one_cache_each_block_is_computed_once(opened, trace, ca
     with ThreadPoolExecutor() as threads:
         jobs = [
             threads.submit(score_blocks, executor, LAYOUT, BLOCKS, cache)
-            for executor in (opened(spec), opened(spec), SerialExecutor(spec.open()))
+            for executor in (opened(spec, workers=1), opened(spec, workers=1), SerialExecutor(spec.open()))
         ]
     assert all(same(job.result()) for job in jobs)
     assert begun(trace) == sorted(block.digest for block in BLOCKS)
@@ -128,7 +128,7 @@ def test_the_block_of_a_killed_worker_is_handed_out_again_and_no_other(opened, t
 
 
 def test_a_block_that_no_worker_survives_is_given_up_and_the_rest_is_kept(opened, trace, cache):
-    executor = opened(Recorded(Sums(), trace, dies=2))
+    executor = opened(Recorded(Sums(), trace, dies=2), workers=1)
     deadly = make_blocks(SumScorer(), LAYOUT, all_states()[:2])
     with pytest.raises(WorkerLostError, match=r"handed out 3 times .*code -9.* fewer --workers"):
         score_blocks(executor, LAYOUT, [*BLOCKS[:4], *deadly], cache)
@@ -168,7 +168,7 @@ def test_time_ends_at_the_border_of_a_block_and_the_same_call_goes_on(opened, tr
     assert kept == BLOCKS[:2]
     assert begun(trace) == sorted(block.digest for block in kept)
     assert len(score_blocks(executor, LAYOUT, kept, cache)) == 2  # what is stored is read even then
-    assert same(score_blocks(opened(Recorded(Sums(), trace)), LAYOUT, BLOCKS, cache))
+    assert same(score_blocks(SerialExecutor(Recorded(Sums(), trace).open()), LAYOUT, BLOCKS, cache))
     assert begun(trace) == sorted(block.digest for block in BLOCKS)
 
 
