@@ -87,10 +87,10 @@ SUITE: tuple[SuiteRow, ...] = (
     SuiteRow("competence", None, 4, 26, 40, ("1",)),
     SuiteRow("planted-premise", None, 4, 40, 200, _NO_FOLD),
     SuiteRow("planted-premise", "corrections-leave", 2, 40, 200, ("1", "2")),
-    SuiteRow("mixed-parents", None, 4, 26, 200, ("2", "2k", "2x", "3", "2s", "3s")),
-    SuiteRow("redundant-support", None, 2, 26, 200, ("1", "2", "2k", "2x", "3", "3s")),
+    SuiteRow("mixed-parents", None, 4, 40, 200, ("2", "2k", "2x", "3", "2s", "3s")),
+    SuiteRow("redundant-support", None, 2, 40, 200, ("1", "2", "2k", "2x", "3", "3s")),
     SuiteRow("true-premise-attacked", "used", 2, 40, 200, ("1", "2", "2k", "3")),
-    SuiteRow("true-premise-attacked", "unused", 2, 26, 200, ("2", "2k", "2x", "3", "3s")),
+    SuiteRow("true-premise-attacked", "unused", 2, 14, 200, ("2", "2k", "2x", "3", "3s")),
     SuiteRow("laundered-guess", None, 2, 26, 200, ("1", "2", "2r", "2c")),
     *(SuiteRow("syndicated", variant, 1, 14, 200, ("2",)) for variant in SYNDICATED),
     *(SuiteRow("sybil", variant, 1, 14, 200, ("2",)) for variant in SYBIL),
@@ -99,7 +99,7 @@ SUITE: tuple[SuiteRow, ...] = (
     *(SuiteRow("compaction", variant, 1, 14, 200, ("1", "1w", "1m", "2")) for variant in FOLDS[:-1]),
     SuiteRow("compaction", FOLDS[-1], 2, 26, 200, ("1", "1w", "1m", "2")),
     SuiteRow("reversal", None, 1, 26, 40, ("2", "2k")),
-    SuiteRow("null", ASKED, 2, 26, 300, ("3",)),
+    SuiteRow("null", ASKED, 2, 40, 300, ("3",)),
 )
 """In the order in which a run records them."""
 
