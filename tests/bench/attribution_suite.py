@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tests.bench import planted, prefix_tree
+from tests.bench import executors_equality, planted, prefix_tree
 from tests.bench.sections import Section
 
 SECTIONS: tuple[Section, ...] = (
     Section("planted", planted.run),
     Section("prefix-tree", prefix_tree.run),
+    Section("executors", executors_equality.run),
 )
