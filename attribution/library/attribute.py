@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,8 +94,6 @@ def attribute(
         ModelNotFoundError: no such model on this machine.
         UnsupportedModelError: a model whose tokens or branches are not exact.
     """
-    from attribution.scorers.transformers_scorer import TransformersScorer
-
     said = _messages(context, query, messages, parts, prompt)
     if response is not None:
         claim_ranges(response, start, stop, spans)  # what cannot be attributed is refused before a model is loaded
@@ -110,23 +108,29 @@ def attribute(
     trajectory = _trajectory(language, placed, prompt_ids, response, response_ids, ranges)
     if not generated:
         trajectory = replace(trajectory, fidelity="proxy")
-    scorer = TransformersScorer(language)
-    kept = None if scores is None else BlockCache(scores)
-    measurer = Measurer(
-        scorer,
-        shipped() if floors is None else floors,
-        weights_digest=language.files.weights_digest,
-        template=IN_PLACE if any(len(message.parts) > 1 for message in said) else TEMPLATE,
-        cache=kept,
-    )
     sources = _sources(trajectory, [item for message in said for item in message.parts])
-    table = TrajectoryScores(trajectory, scorer, kept)
-    measured = [
-        _claim(measurement, table, sources, response, ranges[number])
-        for number, measurement in enumerate(measurer.measure(trajectory, {}))
-    ]
+    template = IN_PLACE if any(len(message.parts) > 1 for message in said) else TEMPLATE
+    kept = None if scores is None else BlockCache(scores)
+    measured = _measured(language, trajectory, template, shipped() if floors is None else floors, kept)
+    claims = tuple(
+        _claim(measurement, table, sources, response, claim_range)
+        for (measurement, table), claim_range in zip(measured, ranges, strict=True)
+    )
     identity = f"{language.files.name} {language.files.weights_digest[:12]} {language.dtype}"
-    return Attribution(response, sources, tuple(measured), identity, generated)
+    return Attribution(response, sources, claims, identity, generated)
+
+
+def _measured(
+    language: LanguageModel, trajectory: Trajectory, template: str, floors: FloorTable, kept: BlockCache | None
+) -> Iterator[tuple[ClaimMeasurement, TrajectoryScores]]:
+    """A measurement of each claim, with the table of scores that all of them share."""
+    from attribution.scorers.transformers_scorer import TransformersScorer
+
+    scorer = TransformersScorer(language)
+    measurer = Measurer(scorer, floors, weights_digest=language.files.weights_digest, template=template, cache=kept)
+    table = TrajectoryScores(trajectory, scorer, kept)
+    for measurement in measurer.measure(trajectory, {}):
+        yield measurement, table
 
 
 def _messages(
