@@ -29,10 +29,7 @@ def suite(planted=40, attacked=40, folded=40, forged=80, null=40):
         scenarios("compaction", folded, ("1m", "2"), orders=BOTH_ORDERS, variants=("folds-1", "folds-5")),
         *(scenarios(family, forged, ("2",), variants=(variant,)) for family, variant in FORGED),
         *(scenarios(family, forged, ("2",), variants=("honest",)) for family in ("syndicated", "sybil")),
-        *(
-            scenarios(family, null, ("3",))
-            for family in ("null", "mixed-parents", "redundant-support")
-        ),
+        *(scenarios(family, null, ("3",)) for family in ("null", "mixed-parents", "redundant-support")),
     )
 
 

@@ -213,7 +213,9 @@ def test_a_reading_that_retracts_nothing_has_no_cascade(model):
 @pytest.mark.parametrize("name", ["3", "3s"])
 def test_an_arm_without_its_edges_is_refused_with_the_claim_and_the_way_out(model, name):
     log = logged(UNUSED, model)
-    with pytest.raises(ArmError, match=rf"arm {name} reads measured edges, and 1 claims of .*{log.entry_ids['claim-1']}"):
+    with pytest.raises(
+        ArmError, match=rf"arm {name} reads measured edges, and 1 claims of .*{log.entry_ids['claim-1']}"
+    ):
         counts(log, name, model)
     with pytest.raises(ArmError, match="leave the arm out for family mixed-parents"):
         prompt_of(log, arm(name), model, SEED_V4_CLUSTERS)

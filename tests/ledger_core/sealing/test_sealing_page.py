@@ -26,4 +26,6 @@ def test_the_example_registers_a_tool():
 def test_every_attack_test_is_listed():
     """That what is listed exists is a test of all pages."""
     page = (ROOT / "docs/attacks.md").read_text(encoding="utf-8")
-    assert defined(FOLDER / "test_sealing_attacks.py") <= set(re.findall(r"test_sealing_attacks\.py::(test_\w+)`", page))
+    assert defined(FOLDER / "test_sealing_attacks.py") <= set(
+        re.findall(r"test_sealing_attacks\.py::(test_\w+)`", page)
+    )
