@@ -59,7 +59,7 @@ def interface(tmp_path, tiny_wide):
 
 
 def _wait_for(address, process):
-    for _ in range(240):
+    for _ in range(600):
         assert process.poll() is None, "the UI ended by itself"
         try:
             urllib.request.urlopen(f"{address}/server_info", timeout=5).close()
