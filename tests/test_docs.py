@@ -187,6 +187,7 @@ MADE_LATER = {
     "cache/",
     "dagster/",
     "mlflow/",
+    "reports/bench/attribution/",
     "evals/scenarios/",
 }
 """Names of what a run makes, or of folders with a page of their own."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ledger_core.belief.independence import Assessment, Comparison, assess, compare, pairs_completed
 from ledger_core.belief.index import index_statements
 from ledger_core.belief.policies import SEED_V4, SEED_V4_CLUSTERS
-from ledger_core.belief.quorum import testimony_of
+from ledger_core.belief.quorum import testimony_of as who_testifies
 from ledger_core.belief.similarity import Wording, jaccard_ppm, wording_of
 from ledger_core.kernel.errors import PolicyError
 from ledger_core.kernel.statements.verdicts import VerdictFiledBody
@@ -212,7 +212,7 @@ def test_a_verdict_completes_a_pair_with_everyone_else_who_may_count():
         filed = VerdictFiledBody.make(
             candidate=candidate, recipe="oracle", stage_a=None, stage_b=None, target=target, verdict=verdict
         )
-        return pairs_completed(filed, index, testimony_of(index))
+        return pairs_completed(filed, index, who_testifies(index))
 
     assert completed(two) == tuple(sorted([tuple(sorted((one, two))), tuple(sorted((two, three)))]))
     assert completed(one) == (tuple(sorted((one, two))),)
