@@ -38,7 +38,21 @@ def arms_for(readings: tuple[Reading, ...], family: str, variant: str) -> tuple[
     return tuple(arm.removeprefix("arm-") for arm in rows[0].arms) if rows else ()
 
 
-class JobPlan(Record):
+class _Planned(Record):
+    """What every plan has: an identity, and a ledger scope of its own."""
+
+    @property
+    def digest(self) -> str:
+        """Identity of the run."""
+        return digests.domain_hex(Prefix.RUN, self.canonical_bytes())
+
+    @property
+    def scope(self) -> Scope:
+        """The ledger scope of the run."""
+        return scope_of(self.digest)
+
+
+class JobPlan(_Planned):
     """Everything that decides a run's numbers."""
 
     agent: ForeignName
@@ -58,16 +72,6 @@ class JobPlan(Record):
     quick: bool
     seed: Count
     weights_digest: Digest
-
-    @property
-    def digest(self) -> str:
-        """Identity of the run."""
-        return digests.domain_hex(Prefix.RUN, self.canonical_bytes())
-
-    @property
-    def scope(self) -> Scope:
-        """The ledger scope of the run."""
-        return scope_of(self.digest)
 
     @property
     def policy(self) -> str:
@@ -102,7 +106,7 @@ class JobPlan(Record):
         }
 
 
-class EvaluationPlan(Record):
+class EvaluationPlan(_Planned):
     """Everything that decides the numbers of `veritas evaluate`: every family, through the arms that make sense."""
 
     agent: ForeignName
@@ -118,16 +122,6 @@ class EvaluationPlan(Record):
     readings: tuple[Reading, ...]
     seed: Count
     weights_digest: Digest
-
-    @property
-    def digest(self) -> str:
-        """Identity of the run."""
-        return digests.domain_hex(Prefix.RUN, self.canonical_bytes())
-
-    @property
-    def scope(self) -> Scope:
-        """The ledger scope of the run."""
-        return scope_of(self.digest)
 
     @property
     def quick(self) -> bool:

@@ -7,13 +7,14 @@ which is handed out again; a worker that ends with an error of this project ends
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
 from attribution.blocks import Block, BlockCache, Progress, Table
 from attribution.errors import BudgetError, WorkerLostError
+from attribution.executors.base import ScoringExecutor
 from attribution.executors.budget import Deadline
 from attribution.executors.worker import ScorerSpec, Task
 from attribution.layout import TokenLayout
@@ -24,7 +25,7 @@ ATTEMPTS = 3
 """How often a block is handed out whose workers die: one that no worker survives must not be tried for ever."""
 
 
-class PooledExecutor(ABC):
+class PooledExecutor(ScoringExecutor):
     """A scorer whose blocks are computed by workers. Any number of threads may ask it at once.
 
     Args:
@@ -40,36 +41,12 @@ class PooledExecutor(ABC):
     def __init__(self, scorer: Scorer, spec: ScorerSpec, *, workers: int, deadline: Deadline | None = None) -> None:
         if workers < 1:
             raise BudgetError(f"{workers} workers compute nothing; give at least one")
+        super().__init__(scorer, deadline)
         self.workers = workers
         self.deaths = 0
         """Blocks that were handed out again because their worker was gone."""
-        self._scorer = scorer
         self._spec = spec
-        self._deadline = deadline or Deadline()
         self._free = threading.Semaphore(workers)
-
-    @property
-    def id(self) -> DigestHex:
-        """The scorer's: where a block is computed is no part of what it says."""
-        return self._scorer.id
-
-    @property
-    def dtype(self) -> str:
-        """The scorer's."""
-        return self._scorer.dtype
-
-    @property
-    def plan(self) -> str:
-        """The scorer's."""
-        return self._scorer.plan
-
-    def tokens(self, layout: TokenLayout, block: Block) -> int:
-        """Tokens that the model reads for ``block``."""
-        return self._scorer.tokens(layout, block)
-
-    def score(self, layout: TokenLayout, block: Block) -> Table:
-        """``float64[mask, scored_token]`` of one block, stored nowhere; see :meth:`score_all`."""
-        return self.score_all(layout, [block], None)[0]
 
     def score_all(
         self, layout: TokenLayout, blocks: Sequence[Block], cache: BlockCache | None, progress: Progress | None = None

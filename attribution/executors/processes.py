@@ -100,6 +100,7 @@ class _Process:
         self._process = context.Process(target=serve, args=(theirs,), daemon=True)
         self._process.start()
         theirs.close()
+        self._ending = threading.Lock()
 
     def ask(self, task: Task) -> Table:
         """The table of ``task``; raises what the worker raised, or :class:`ProcessDiedError`."""
@@ -118,6 +119,7 @@ class _Process:
 
     def end(self) -> None:
         """Kill the process; what it was at is not stored."""
-        self._process.terminate()
-        self._process.join()
-        self._pipe.close()
+        with self._ending:  # who closes the executor and who waits for the answer both end it
+            self._process.terminate()
+            self._process.join()
+            self._pipe.close()

@@ -5,47 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attribution.blocks import Block, BlockCache, Progress, Table, run_block
-from attribution.executors.budget import Deadline
+from attribution.executors.base import ScoringExecutor
 from attribution.layout import TokenLayout
-from attribution.scorers.base import Scorer
-from ledger_core.kernel.digests import DigestHex
 
 
-class SerialExecutor:
+class SerialExecutor(ScoringExecutor):
     """A scorer that begins no block after the deadline. Bits, identity and order are the inner scorer's."""
 
     workers = 1
-
-    def __init__(self, scorer: Scorer, deadline: Deadline | None = None) -> None:
-        self._scorer = scorer
-        self._deadline = deadline or Deadline()
-
-    @property
-    def id(self) -> DigestHex:
-        """The scorer's."""
-        return self._scorer.id
-
-    @property
-    def dtype(self) -> str:
-        """The scorer's."""
-        return self._scorer.dtype
-
-    @property
-    def plan(self) -> str:
-        """The scorer's."""
-        return self._scorer.plan
-
-    def tokens(self, layout: TokenLayout, block: Block) -> int:
-        """Tokens that the model reads for ``block``."""
-        return self._scorer.tokens(layout, block)
-
-    def score(self, layout: TokenLayout, block: Block) -> Table:
-        """``float64[mask, scored_token]`` of one block, stored nowhere.
-
-        Raises:
-            BudgetError: the time is over.
-        """
-        return self.score_all(layout, [block], None)[0]
 
     def score_all(
         self, layout: TokenLayout, blocks: Sequence[Block], cache: BlockCache | None, progress: Progress | None = None
