@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 from ledger_core.belief.policies import SEED_V4_CLUSTERS
+from ledger_core.kernel.errors import StorageFullError
 from ledger_core.kernel.statements import Scope
 from ledger_core.sealing import ToolBoundary, ToolRegistry, register
 from ledger_core.stores import Ledger
@@ -25,6 +26,13 @@ class Clock:
 
 def open_ledger(now="2026-05-01T09:00:00.000000000Z", policy=SEED_V4_CLUSTERS):
     return Ledger.in_memory(SCOPE, now=now, policy=policy, policy_name="workshop")
+
+
+def on_disk(home):
+    """A ledger below the folder ``home``."""
+    return Ledger.open(
+        home, SCOPE, now="2026-05-01T09:00:00.000000000Z", policy=SEED_V4_CLUSTERS, policy_name="workshop"
+    )
 
 
 def external(name, function, **fields):
@@ -65,3 +73,35 @@ class Counted:
         if isinstance(result, BaseException):
             raise result
         return result
+
+
+class FailingSink:
+    """A ledger whose disk is full for the first few writes of one kind."""
+
+    def __init__(self, ledger, *, fail, times=1):
+        self.ledger, self.fail, self.times = ledger, fail, times
+        self.appended = []
+
+    @property
+    def scope(self):
+        return self.ledger.scope
+
+    def _try(self, step):
+        if step == self.fail and self.times:
+            self.times -= 1
+            raise StorageFullError("no space left; free some")
+
+    def put_blobs(self, many):
+        self._try("blobs")
+        return self.ledger.put_blobs(many)
+
+    def put_blob_stream(self, chunks, media_type):
+        self._try("stream")
+        return self.ledger.put_blob_stream(chunks, media_type)
+
+    def append(self, statements, *, role):
+        self.appended.append([statement.encoded for statement in statements])
+        self._try("append")
+        outcomes = self.ledger.append(statements, role=role)
+        self._try("acknowledge")
+        return outcomes
