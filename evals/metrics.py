@@ -87,7 +87,7 @@ QUORUM_METRICS = (Metric.FALSE_PASS, Metric.FALSE_MERGE)
 """Metrics that only scenarios of the quorum have: no trial of another population has their counts."""
 _NEEDS_PREMISE = frozenset({Metric.PERSISTENCE, Metric.SURVIVAL})
 
-_COUNTED: dict[Metric, tuple[str, str]] = {
+COUNTED: dict[Metric, tuple[str, str]] = {
     Metric.COLLATERAL: ("true_claims_invalidated", "true_claims"),
     Metric.MISSED_PROPAGATION: ("dependents_left_standing", "dependents"),
     Metric.EDGE_RECALL: ("planted_edges_found", "planted_edges"),
@@ -95,6 +95,7 @@ _COUNTED: dict[Metric, tuple[str, str]] = {
     Metric.FALSE_PASS: ("attacks_passed", "attacks"),
     Metric.FALSE_MERGE: ("honest_pairs_merged", "honest_pairs"),
 }
+"""Metric -> fields of a trial's row that hold its numerator and its denominator."""
 
 
 def value_of(metric: Metric, record: TrialRecord) -> Value:
@@ -105,7 +106,7 @@ def value_of(metric: Metric, record: TrialRecord) -> Value:
         return float(record.outcome in _ASSERTED[metric]) if record.scored else Absent.MISSING
     if metric is Metric.BALANCED_ACCURACY:
         return _balanced(value_of(Metric.COLLATERAL, record), value_of(Metric.MISSED_PROPAGATION, record))
-    part, whole = (getattr(record, name) for name in _COUNTED[metric])
+    part, whole = (getattr(record, name) for name in COUNTED[metric])
     if part is None or whole is None:
         return Absent.MISSING
     return part / whole if whole else Absent.NOT_APPLICABLE

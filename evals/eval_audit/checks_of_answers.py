@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from evals.eval_audit.figures import Figure
-from evals.eval_audit.findings import Finding, Names
+from evals.eval_audit.findings import Beside, Check, Finding, Names
 from evals.eval_audit.runs import EvalRun, Reported, Row
 from evals.eval_audit.standard_errors import mean_of
 from evals.statistics import Undefined
@@ -89,99 +89,68 @@ def _doubles(run: EvalRun) -> Iterator[Finding]:
 def answer_findings(run: EvalRun, scorer: str) -> Iterator[Finding]:
     """What concerns the answers that a scorer should have scored."""
     rows = list(run.unique())
-    reported = run.reported_of(scorer)
-    said = shown(reported)
+    beside = Beside(scorer, shown(run.reported_of(scorer)), bounded(run, scorer), BOUNDS)
     failed = [row for row in rows if row.error is not None and run.value_of(row, scorer) is None]
     if failed:
-        yield Finding(
-            check="errors-as-failures" if run.errors_score_zero else "errors-left-out",
-            weight="check" if run.errors_score_zero else "wrong",
-            scorer=scorer,
-            says=f"{len(failed)} of {len(rows)} answers failed and "
-            + ("are written as a score of 0" if run.errors_score_zero else _fate(run, scorer, reported)),
-            reported=said,
-            corrected=bounded(run, scorer),
-            formula=BOUNDS,
-            answers=Names.of(f"{row.name}: {str(row.error).splitlines()[0][:60]}" for row in failed),
-        )
+        says = f"{len(failed)} of {len(rows)} answers failed and "
+        names = [f"{row.name}: {str(row.error).splitlines()[0][:60]}" for row in failed]
+        if run.errors_score_zero:
+            says += "are written as a score of 0"
+            yield beside.finding("check", "errors-as-failures", says, names=names)
+        else:
+            yield beside.finding("wrong", "errors-left-out", says + _fate(run, scorer), names=names)
     absent = 0 if run.planned is None else run.planned - len(rows)
     if absent > 0 and rows:
-        yield Finding(
-            check="answers-missing",
-            weight="wrong",
-            scorer=scorer,
-            says=f"{run.planned} answers are counted and {len(rows)} are in the log: {absent} cannot be checked",
-            reported=said,
-            corrected=bounded(run, scorer),
-            formula=BOUNDS,
-        )
-    yield from _unscored(run, scorer, rows, said)
-    yield from _ended(run, scorer, rows, said)
+        says = f"{run.planned} answers are counted and {len(rows)} are in the log: {absent} cannot be checked"
+        yield beside.finding("wrong", "answers-missing", says)
+    yield from _unscored(run, scorer, rows, beside)
+    yield from _ended(run, scorer, rows)
 
 
-def _unscored(run: EvalRun, scorer: str, rows: list[Row], said: str | None) -> Iterator[Finding]:
+def _unscored(run: EvalRun, scorer: str, rows: list[Row], beside: Beside) -> Iterator[Finding]:
     answered = [row for row in rows if row.error is None]
     missing = [row for row in answered if scorer not in row.scores]
     if missing:
-        yield Finding(
-            check="unscored-left-out",
-            weight="wrong",
-            scorer=scorer,
-            says=f"{len(missing)} of {len(answered)} answers have no score and {_fate(run, scorer, run.reported_of(scorer))}",
-            reported=said,
-            corrected=bounded(run, scorer),
-            formula=BOUNDS,
-            answers=Names.of(row.name for row in missing),
-        )
-    for state, check, what in (
+        says = f"{len(missing)} of {len(answered)} answers have no score and {_fate(run, scorer)}"
+        yield beside.finding("wrong", "unscored-left-out", says, names=[row.name for row in missing])
+    unusable: tuple[tuple[str, Check, str], ...] = (
         ("not-a-number", "not-a-number", "the score is NaN or infinite"),
         ("unreadable", "unreadable-score", "the score is no number and no grade"),
-    ):
+    )
+    for state, check, what in unusable:
         found = [row for row in answered if scorer in row.scores and row.scores[scorer].state == state]
         if found:
-            yield Finding(
-                check=check,  # type: ignore[arg-type]
-                weight="wrong",
-                scorer=scorer,
-                says=f"of {len(found)} of {len(answered)} answers {what}: they {_fate(run, scorer, run.reported_of(scorer))}",
-                reported=said,
-                corrected=bounded(run, scorer),
-                formula=BOUNDS,
-                answers=Names.of(f"{row.name}: {row.scores[scorer].written}" for row in found),
-            )
+            says = f"of {len(found)} of {len(answered)} answers {what}: they {_fate(run, scorer)}"
+            names = [f"{row.name}: {row.scores[scorer].written}" for row in found]
+            yield beside.finding("wrong", check, says, names=names)
 
 
-def _ended(run: EvalRun, scorer: str, rows: list[Row], said: str | None) -> Iterator[Finding]:
+def _ended(run: EvalRun, scorer: str, rows: list[Row]) -> Iterator[Finding]:
     """Answers that something other than the model ended, and answers that are empty."""
     ended = [row for row in rows if row.limit is not None and run.value_of(row, scorer) is not None]
     if ended:
-        kinds = Counter(str(row.limit) for row in ended)
-        right = sum(run.value_of(row, scorer) or 0.0 for row in ended)
-        yield Finding(
-            check="limits-hit",
-            weight="check",
-            scorer=scorer,
-            says=f"a limit ended {len(ended)} of {len(rows)} answers "
-            f"({', '.join(f'{kind}: {found}' for kind, found in sorted(kinds.items()))}); they scored {right:g} in all",
-            reported=said,
-            corrected=bounded(run, scorer, ended),
-            formula=DOUBTED,
-            answers=Names.of(f"{row.name}: {row.limit}" for row in ended),
+        kinds = ", ".join(
+            f"{kind}: {found}" for kind, found in sorted(Counter(str(row.limit) for row in ended).items())
         )
+        says = f"a limit ended {len(ended)} of {len(rows)} answers ({kinds}); {_scored(run, scorer, ended)}"
+        names = [f"{row.name}: {row.limit}" for row in ended]
+        yield _doubting(run, scorer, ended).finding("check", "limits-hit", says, names=names)
     silent = [row for row in rows if row.empty and run.value_of(row, scorer) is not None]
     if silent:
-        right = sum(run.value_of(row, scorer) or 0.0 for row in silent)
-        yield Finding(
-            check="empty-answers",
-            weight="check",
-            scorer=scorer,
-            says=f"{len(silent)} of {len(rows)} answers are empty; they scored {right:g} in all. Nothing tells a model that "
-            "had nothing to say from a server that sent nothing",
-            reported=said,
-            corrected=bounded(run, scorer, silent),
-            formula=DOUBTED,
-            answers=Names.of(row.name for row in silent),
+        says = (
+            f"{len(silent)} of {len(rows)} answers are empty; {_scored(run, scorer, silent)}. Nothing tells a model "
+            "that had nothing to say from a server that sent nothing"
         )
+        names = [row.name for row in silent]
+        yield _doubting(run, scorer, silent).finding("check", "empty-answers", says, names=names)
+
+
+def _doubting(run: EvalRun, scorer: str, doubted: Iterable[Row]) -> Beside:
+    return Beside(scorer, shown(run.reported_of(scorer)), bounded(run, scorer, doubted), DOUBTED)
+
+
+def _scored(run: EvalRun, scorer: str, rows: Iterable[Row]) -> str:
+    return f"they scored {math.fsum(run.value_of(row, scorer) or 0.0 for row in rows):g} in all"
 
 
 def bounded(run: EvalRun, scorer: str, doubted: Iterable[Row] = ()) -> Figure | None:
@@ -222,8 +191,9 @@ def mean_with_zeros(run: EvalRun, scorer: str) -> float:
     return total / max(run.planned or 0, sum(1 for _ in run.unique()), 1)
 
 
-def _fate(run: EvalRun, scorer: str, reported: Reported | None) -> str:
+def _fate(run: EvalRun, scorer: str) -> str:
     """What became of answers without a number, by the figure that was reported."""
+    reported = run.reported_of(scorer)
     if reported is None or reported.value is None:
         return "are in no figure"
     as_zero = abs(reported.value - mean_with_zeros(run, scorer)) <= SAME

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evals.eval_audit.checks_of_answers import SAME, mean_with_zeros, shown
 from evals.eval_audit.figures import Figure
-from evals.eval_audit.findings import Finding, Names
+from evals.eval_audit.findings import Beside, Finding
 from evals.eval_audit.runs import EvalRun, Reported
 from evals.eval_audit.standard_errors import CLUSTERED, NAIVE, clustered_error, mean_of, naive_error
 from evals.statistics import Interval, Undefined, clopper_pearson
@@ -24,6 +24,7 @@ _ROUNDING = 0.01
 _RESAMPLING = 0.15
 """The same for an error found by resampling."""
 _NORMAL = 1.96
+_MEAN = "mean over samples of the mean over their epochs"
 _AVERAGED = frozenset({"accuracy", "mean", "acc", "acc_norm", "exact_match"})
 """Metrics that are the plain mean of their answers' scores."""
 
@@ -41,8 +42,8 @@ def figure_findings(run: EvalRun, scorer: str, cluster: str | None) -> Iterator[
     if not values:
         yield from _unfounded(run, reported)
         return
-    corrected = mean_of(values)
-    figure = None if isinstance(corrected, Undefined) else corrected
+    mean = mean_of(values)
+    figure = None if isinstance(mean, Undefined) else mean
     if reported is not None:
         yield from _other_mean(run, reported, values, figure)
     yield from _error(run, scorer, reported, values, figure)
@@ -51,37 +52,30 @@ def figure_findings(run: EvalRun, scorer: str, cluster: str | None) -> Iterator[
     yield from _clusters(run, scorer, reported, values, cluster)
 
 
+def _beside(scorer: str, reported: Reported | None, figure: Figure | None) -> Beside:
+    return Beside(scorer, shown(reported), figure, None if figure is None else figure.method)
+
+
 def _unfounded(run: EvalRun, reported: Reported | None) -> Iterator[Finding]:
     """An error of 0 beside a figure of which the log holds no answer."""
     if reported is None or reported.stderr != 0.0 or reported.value is None:
         return
-    settled = run.planned is not None and reported.value in (0.0, 1.0)
-    of = clopper_pearson(reported.value * (run.planned or 0), run.planned or 0) if settled else None
-    yield Finding(
-        check="zero-error",
-        weight="wrong",
-        scorer=reported.scorer,
-        says="the standard error is reported as 0, and the log does not hold the answers that it is about"
-        + (f"; if there were {run.planned}, this is what they say" if settled else ""),
-        reported=shown(reported),
-        corrected=Figure.of(of) if isinstance(of, Interval) else None,
-        formula=of.method if isinstance(of, Interval) else None,
-    )
+    says = "the standard error is reported as 0, and the log does not hold the answers that it is about"
+    of = None
+    if run.planned is not None and reported.value in (0.0, 1.0):
+        says += f"; if there were {run.planned}, this is what they say"
+        of = clopper_pearson(reported.value * run.planned, run.planned)
+    figure = Figure.of(of) if isinstance(of, Interval) else None
+    yield _beside(reported.scorer, reported, figure).finding("wrong", "zero-error", says)
 
 
 def _other_mean(
     run: EvalRun, reported: Reported, values: Mapping[str, Sequence[float]], figure: Figure | None
 ) -> Iterator[Finding]:
     """A reported mean that the answers do not give, however the missing and doubled ones are counted."""
+    beside = _beside(reported.scorer, reported, figure)
     if reported.value is None:
-        yield Finding(
-            check="other-mean",
-            weight="wrong",
-            scorer=reported.scorer,
-            says=f"the reported {reported.metric} is no number",
-            reported=shown(reported),
-            corrected=figure,
-        )
+        yield beside.finding("wrong", "other-mean", f"the reported {reported.metric} is no number")
         return
     if reported.metric not in _AVERAGED or not run.is_plain(reported):
         return
@@ -89,16 +83,11 @@ def _other_mean(
     by_sample = math.fsum(math.fsum(each) / len(each) for each in values.values()) / len(values)
     explained = (by_sample, math.fsum(numbers) / len(numbers), mean_with_zeros(run, reported.scorer))
     if all(abs(reported.value - mean) > SAME for mean in explained):
-        yield Finding(
-            check="other-mean",
-            weight="wrong",
-            scorer=reported.scorer,
-            says=f"the answers in the log give {by_sample:.6g}, with doubled rows {explained[1]:.6g}, with missing ones as 0 "
-            f"{explained[2]:.6g}; none is the reported {reported.value:.6g}",
-            reported=shown(reported),
-            corrected=figure,
-            formula="mean over samples of the mean over their epochs",
+        says = (
+            f"the answers in the log give {by_sample:.6g}, with doubled rows {explained[1]:.6g}, with missing ones as 0 "
+            f"{explained[2]:.6g}; none is the reported {reported.value:.6g}"
         )
+        yield beside.finding("wrong", "other-mean", says, formula=_MEAN)
 
 
 def _error(
@@ -109,43 +98,24 @@ def _error(
     figure: Figure | None,
 ) -> Iterator[Finding]:
     count = len(values)
+    beside = _beside(scorer, reported, figure)
     if reported is None or reported.stderr is None:
-        yield Finding(
-            check="no-error",
-            weight="wrong",
-            scorer=scorer,
-            says=f"no standard error is reported of a mean of {count} samples",
-            reported=shown(reported),
-            corrected=figure,
-            formula=None if figure is None else figure.method,
-        )
+        yield beside.finding("wrong", "no-error", f"no standard error is reported of a mean of {count} samples")
+        return
+    if reported.stderr == 0.0:
+        settled = f"{count} sample{'s' if count != 1 else ''} settled the question"
+        yield beside.finding("wrong", "zero-error", f"the standard error is reported as 0, as if {settled}")
         return
     means = [math.fsum(each) / len(each) for each in values.values()]
-    if reported.stderr == 0.0:
-        yield Finding(
-            check="zero-error",
-            weight="wrong",
-            scorer=scorer,
-            says=f"the standard error is reported as 0, as if {count} sample{'s' if count != 1 else ''} settled the question",
-            reported=shown(reported),
-            corrected=figure,
-            formula=None if figure is None else figure.method,
-        )
-        return
     yield from _other_error(run, reported, values, means, figure)
     if reported.value is not None and figure is not None and all(0.0 <= each <= 1.0 for each in means):
         low, high = (reported.value + sign * _NORMAL * reported.stderr for sign in (-1, 1))
         if low < 0.0 or high > 1.0:
-            yield Finding(
-                check="outside-range",
-                weight="check",
-                scorer=scorer,
-                says=f"value ± 1.96 · error is [{low:.3f}, {high:.3f}], beyond what a share can be: n = {count} is too small for "
-                "this error to mean what it seems to",
-                reported=shown(reported),
-                corrected=figure,
-                formula=figure.method,
+            says = (
+                f"value ± 1.96 · error is [{low:.3f}, {high:.3f}], beyond what a share can be: n = {count} is too small for "
+                "this error to mean what it seems to"
             )
+            yield beside.finding("check", "outside-range", says)
 
 
 def _other_error(
@@ -170,33 +140,22 @@ def _other_error(
             return
     if _close(reported.stderr, naive, tolerance):
         return
+    beside = _beside(reported.scorer, reported, figure)
     if (
         len(rows) > len(means)
         and not isinstance(over_rows, Undefined)
         and _close(reported.stderr, over_rows, tolerance)
     ):
         right = clustered_error(values)
-        shown_right = "undefined" if isinstance(right, Undefined) else f"{right:.4f}"
-        yield Finding(
-            check="clusters-ignored",
-            weight="wrong",
-            scorer=reported.scorer,
-            says=f"the error counts {len(rows)} answers to {len(means)} samples as independent; clustered by sample it is "
-            f"{shown_right}",
-            reported=shown(reported),
-            corrected=figure,
-            formula=CLUSTERED,
+        says = (
+            f"the error counts {len(rows)} answers to {len(means)} samples as independent; clustered by sample it is "
+            + ("undefined" if isinstance(right, Undefined) else f"{right:.4f}")
         )
+        yield beside.finding("wrong", "clusters-ignored", says, formula=CLUSTERED)
         return
-    yield Finding(
-        check="other-error",
-        weight="check",
-        scorer=reported.scorer,
-        says=f"the answers in the log give a standard error of {naive:.4f}, not the reported {reported.stderr:.4f}",
-        reported=shown(reported),
-        corrected=figure,
-        formula=NAIVE if reported.clustered_by is None else CLUSTERED,
-    )
+    says = f"the answers in the log give a standard error of {naive:.4f}, not the reported {reported.stderr:.4f}"
+    formula = NAIVE if reported.clustered_by is None else CLUSTERED
+    yield beside.finding("check", "other-error", says, formula=formula)
 
 
 def _close(one: float, other: float, tolerance: float) -> bool:
@@ -211,20 +170,11 @@ def _epochs(
     for reported in every or [None]:
         plain = reported is None or run.is_plain(reported)
         reducers = (reported.reducer if reported else None) or ", ".join(run.reducers)
-        yield Finding(
-            check="epochs-reduced",
-            weight="check" if plain else "wrong",
-            scorer=scorer,
-            says=f"{answers} answers in {run.epochs} epochs become {len(values)} scores by {reducers}: "
-            + (
-                "the units are samples"
-                if plain
-                else "the figure is not the share of right answers, which stands beside it"
-            ),
-            reported=shown(reported),
-            corrected=figure,
-            formula="mean over samples of the mean over their epochs",
+        says = f"{answers} answers in {run.epochs} epochs become {len(values)} scores by {reducers}: " + (
+            "the units are samples" if plain else "the figure is not the share of right answers, which stands beside it"
         )
+        beside = _beside(scorer, reported, figure)
+        yield beside.finding("check" if plain else "wrong", "epochs-reduced", says, formula=_MEAN)
 
 
 def grouped(run: EvalRun, scorer: str, field: str) -> dict[str, list[float]]:
@@ -286,16 +236,11 @@ def _clustered_by(
     total = sum(len(each) for each in groups.values())
     ratio = error / naive
     largest = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    finding = Finding(
-        check="clusters-ignored",
-        weight="wrong" if sure else "check",
-        scorer=scorer,
-        says=f"{total} answers share {len(groups)} {what}: the error is {error:.4f} clustered by it and {naive:.4f} as "
+    says = (
+        f"{total} answers share {len(groups)} {what}: the error is {error:.4f} clustered by it and {naive:.4f} as "
         f"if all were independent, {ratio:.2f} times as large"
-        + ("" if sure else "; it counts if samples so alike are not independent"),
-        reported=shown(reported) or f"naive error {naive:.4f}",
-        corrected=corrected,
-        formula=f"{CLUSTERED}, against {NAIVE}",
-        answers=Names.of(f"{name} × {len(each)}" for name, each in largest),
+        + ("" if sure else "; it counts if samples so alike are not independent")
     )
-    return ratio, finding
+    beside = Beside(scorer, shown(reported) or f"naive error {naive:.4f}", corrected, f"{CLUSTERED}, against {NAIVE}")
+    names = [f"{name} × {len(each)}" for name, each in largest]
+    return ratio, beside.finding("wrong" if sure else "check", "clusters-ignored", says, names=names)

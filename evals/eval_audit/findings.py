@@ -41,7 +41,7 @@ Weight = Literal["wrong", "check"]
 
 _MOST_NAMED = 12
 
-__all__ = ["Check", "Figure", "Finding", "Names", "Weight"]
+__all__ = ["Beside", "Check", "Figure", "Finding", "Names", "Weight"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +79,28 @@ class Finding:
     formula: str | None = None
     """How the corrected figure or error comes about."""
     answers: Names | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Findings about one reported figure, each with the same corrected one beside it."""
+
+    scorer: str
+    reported: str | None
+    corrected: Figure | None
+    formula: str | None
+
+    def finding(
+        self, weight: Weight, check: Check, says: str, *, formula: str | None = None, names: Iterable[str] | None = None
+    ) -> Finding:
+        """One of them; with a ``formula`` of its own where the figure's does not say what it is about."""
+        return Finding(
+            check=check,
+            weight=weight,
+            says=says,
+            scorer=self.scorer,
+            reported=self.reported,
+            corrected=self.corrected,
+            formula=formula or self.formula,
+            answers=None if names is None else Names.of(names),
+        )

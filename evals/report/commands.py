@@ -7,17 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from evals.metrics import ANSWER_METRICS, Metric
+from evals.metrics import ANSWER_METRICS, COUNTED, Metric
 from evals.report.fields import GateName
-
-_COUNTS = {
-    Metric.COLLATERAL: ("true_claims_invalidated", "true_claims"),
-    Metric.MISSED_PROPAGATION: ("dependents_left_standing", "dependents"),
-    Metric.EDGE_RECALL: ("planted_edges_found", "planted_edges"),
-    Metric.FALSE_EDGE: ("claims_with_false_edge", "claims_measured"),
-    Metric.FALSE_PASS: ("attacks_passed", "attacks"),
-    Metric.FALSE_MERGE: ("honest_pairs_merged", "honest_pairs"),
-}
 
 _SCENARIO = "JOIN scenarios s USING (tenant, project, scenario)"
 _GATES: Mapping[GateName, tuple[str, str]] = {
@@ -144,8 +135,8 @@ def why(claim_id: str, ledger: str) -> str:
 
 def _counted(metric: Metric) -> tuple[tuple[str, str], ...]:
     if metric is Metric.BALANCED_ACCURACY:
-        return (_COUNTS[Metric.COLLATERAL], _COUNTS[Metric.MISSED_PROPAGATION])
-    return (_COUNTS[metric],)
+        return (COUNTED[Metric.COLLATERAL], COUNTED[Metric.MISSED_PROPAGATION])
+    return (COUNTED[metric],)
 
 
 def _conditions(where: Mapping[str, str]) -> list[str]:

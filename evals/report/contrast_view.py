@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -14,44 +13,24 @@ from evals.report.commands import BOTH
 from evals.report.compare import Comparison, PairedRun
 from evals.report.data import ContrastRow, FoldRow, ReportData
 from evals.report.text import points
-from evals.report.view import SERIES, dot, family_place, grouped, order_name, population_title
+from evals.report.view import SERIES, Block, dot, family_place, grouped, order_name, population_title
 
 _NOTHING_STANDS = ("laundered-guess", "reversal")
 """Families in which no retraction is in force when the question is put."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContrastBlock:
-    """One metric compared between arms on one population."""
-
-    key: str
-    title: str
-    chart: Markup
-    rows: tuple[ContrastRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoldBlock:
-    """The differences of two arms by folds."""
-
-    key: str
-    title: str
-    chart: Markup
-    rows: tuple[FoldRow, ...]
-
-
-def contrasts(data: ReportData) -> tuple[ContrastBlock, ...]:
+def contrasts(data: ReportData) -> tuple[Block[ContrastRow], ...]:
     """Secondary contrasts by population and metric, each premise order beside the pooled figure."""
     blocks = []
     found = grouped(data.contrasts, lambda r: (r.family, r.variant, r.metric))
     for (family, variant, metric), rows in sorted(found, key=family_place):
         key = slug("contrast", family, variant, metric)
         title = f"{population_title(family, variant)}: {metric.replace('-', ' ')}"
-        blocks.append(ContrastBlock(key=key, title=title, chart=_by_order(rows, key, title), rows=tuple(rows)))
+        blocks.append(Block(key=key, title=title, chart=_by_order(rows, key, title), rows=tuple(rows)))
     return tuple(blocks)
 
 
-def retractions(data: ReportData) -> tuple[ContrastBlock, ...]:
+def retractions(data: ReportData) -> tuple[Block[ContrastRow], ...]:
     """What retraction does to accuracy, arm 2 − 2k, where it is right and where it is wrong."""
     rows = [r for r in data.contrasts if (r.left, r.right, r.metric) == ("2", "2k", "accuracy")]
     rows = [row for row in rows if row.family not in _NOTHING_STANDS]
@@ -63,7 +42,7 @@ def retractions(data: ReportData) -> tuple[ContrastBlock, ...]:
         if chosen:
             place = slug("retractions", key)
             chart = _by_order(chosen, place, f"{title}, accuracy in arm 2 − 2k", _population_label)
-            blocks.append(ContrastBlock(key=place, title=title, chart=chart, rows=tuple(chosen)))
+            blocks.append(Block(key=place, title=title, chart=chart, rows=tuple(chosen)))
     return tuple(blocks)
 
 
@@ -91,7 +70,7 @@ def _by_order(
     return forest(lines, scale="difference", identity=slug("chart", key), title=title, series=series)
 
 
-def fold_curves(data: ReportData) -> tuple[FoldBlock, ...]:
+def fold_curves(data: ReportData) -> tuple[Block[FoldRow], ...]:
     """How far two arms are apart after so many folds, a line a number of folds."""
     blocks = []
     for (family, left, right), rows in grouped(data.folds, lambda r: (r.family, r.left, r.right)):
@@ -102,21 +81,11 @@ def fold_curves(data: ReportData) -> tuple[FoldBlock, ...]:
             for row in rows
         ]
         chart = forest(lines, scale="difference", identity=slug("chart", key), title=f"{title}, simultaneous 95 % band")
-        blocks.append(FoldBlock(key=key, title=title, chart=chart, rows=tuple(rows)))
+        blocks.append(Block(key=key, title=title, chart=chart, rows=tuple(rows)))
     return tuple(blocks)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedBlock:
-    """One metric of one population in two runs."""
-
-    key: str
-    title: str
-    chart: Markup
-    rows: tuple[PairedRun, ...]
-
-
-def compared(found: Comparison) -> tuple[ComparedBlock, ...]:
+def compared(found: Comparison) -> tuple[Block[PairedRun], ...]:
     """Paired differences of two runs by population and metric."""
     blocks = []
     groups = grouped(found.paired, lambda r: (r.family, r.variant, r.metric))
@@ -125,5 +94,5 @@ def compared(found: Comparison) -> tuple[ComparedBlock, ...]:
         title = f"{population_title(family, variant)}: {metric.replace('-', ' ')}, left run − right run"
         lines = [Line(label=f"arm {row.arm}", dots=(dot(row.clustered, points),)) for row in rows]
         chart = forest(lines, scale="difference", identity=slug("chart", key), title=title)
-        blocks.append(ComparedBlock(key=key, title=title, chart=chart, rows=tuple(rows)))
+        blocks.append(Block(key=key, title=title, chart=chart, rows=tuple(rows)))
     return tuple(blocks)

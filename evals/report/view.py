@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from markupsafe import Markup
 
@@ -39,6 +39,7 @@ FAMILIES = {
     "compaction": "Compaction",
     "mixed-parents": "Mixed parents",
     "redundant-support": "Redundant support",
+    "conjunctive-causes": "Conjunctive causes",
     "laundered-guess": "Laundered guess",
     "syndicated": "Syndicated copies",
     "sybil": "Sybil attack",
@@ -58,12 +59,24 @@ MAIN_METRICS = {
     ("mixed-parents", "any"): ("collateral", "missed-propagation", "balanced-accuracy"),
     ("redundant-support", "one-retracted"): ("collateral", "accuracy"),
     ("redundant-support", "both-retracted"): ("missed-propagation", "persistence", "accuracy"),
+    ("conjunctive-causes", "first-retracted"): ("edge-recall", "missed-propagation", "persistence", "accuracy"),
+    ("conjunctive-causes", "second-retracted"): ("edge-recall", "missed-propagation", "persistence", "accuracy"),
     ("true-premise-attacked", "used"): ("accuracy", "collateral"),
     ("true-premise-attacked", "unused"): ("accuracy", "collateral"),
     ("null", "any"): ("false-edge",),
     ("competence", "base"): ("accuracy",),
 }
 """What a population is for; its other metrics are folded away."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block(Generic[Item]):
+    """A picture and the table behind it."""
+
+    key: str
+    title: str
+    chart: Markup
+    rows: tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,16 +111,6 @@ class GateSummary:
     median_rho: float | None
     passes: int
     command: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SurvivalBlock:
-    """The survival curves of one family, an arm each."""
-
-    key: str
-    title: str
-    chart: Markup
-    rows: tuple[SurvivalRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,8 +241,8 @@ def causes(rows: Iterable[PersistedRow]) -> tuple[CauseSummary, ...]:
     return tuple(sorted(summaries, key=lambda s: arm_rank(s.arm)))
 
 
-def survival(data: ReportData) -> tuple[SurvivalBlock, ...]:
-    """Survival curves by family."""
+def survival(data: ReportData) -> tuple[Block[SurvivalRow], ...]:
+    """Survival curves by family, an arm a panel."""
     blocks = []
     for family, rows in grouped(data.survival, lambda r: r.family):
         title = FAMILIES.get(family, family.replace("-", " ").capitalize())
@@ -254,7 +257,7 @@ def survival(data: ReportData) -> tuple[SurvivalBlock, ...]:
             title=f"{title}: share of answers that a correction decides, by folds since, simultaneous 95 % bands",
             series=("a correction decides the answer", "a correction is in view"),
         )
-        blocks.append(SurvivalBlock(key=key, title=title, chart=chart, rows=tuple(rows)))
+        blocks.append(Block(key=key, title=title, chart=chart, rows=tuple(rows)))
     return tuple(blocks)
 
 
