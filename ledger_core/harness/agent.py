@@ -130,7 +130,8 @@ class LedgerAgent:
     ) -> None:
         """``run`` is the run's own id: a second run needs another one.
 
-        Entries are checked by ``checks``, made over the one desk of the ledger, or by ``rule``. ``decode`` spells the
+        Entries are checked by ``checks``, made over the one desk of the ledger, or by ``rule``. A policy that compares texts
+        by their embeddings needs a ``desk`` that has an embedder; one that is not given has none. ``decode`` spells the
         model's token ids (see :class:`GenerationRecorder`). ``environ`` may ask for a renderer by ``RENDERING``.
         """
         self.ledger = ledger
