@@ -170,12 +170,21 @@ def bounded(run: EvalRun, scorer: str, doubted: Iterable[Row] = ()) -> Figure | 
             known.setdefault(row.sample, []).append(value)
     if any(not 0.0 <= value <= 1.0 for values in known.values() for value in values):
         return None
-    unknown += [f"absent {place}" for place in range((run.planned or 0) - len(rows))]
+    unknown += _absent(run, len(rows))
     worst, best = (mean_of(_with(known, unknown, value)) for value in (0.0, 1.0))
     if isinstance(worst, Undefined) or isinstance(best, Undefined):
         return None
     method = worst.method if worst.method == best.method else f"{worst.method}; {best.method}"
     return Figure(low=worst.low, high=best.high, method=method, n=worst.n)
+
+
+def _absent(run: EvalRun, present: int) -> Iterator[str]:
+    """A sample for every answer that the log counts and does not hold: further ones, as far as the data set has them."""
+    samples = list(dict.fromkeys(row.sample for row in run.rows))
+    absent = (run.planned or 0) - present
+    room = absent if run.dataset is None or not samples else max(0, run.dataset - len(samples))
+    for place in range(absent):
+        yield f"absent {place}" if place < room else samples[(place - room) % len(samples)]
 
 
 def _with(known: dict[str, list[float]], names: list[str], value: float) -> dict[str, list[float]]:
@@ -196,6 +205,8 @@ def _fate(run: EvalRun, scorer: str) -> str:
     reported = run.reported_of(scorer)
     if reported is None or reported.value is None:
         return "are in no figure"
+    if not run.values(scorer):
+        return "may count as anything in the reported figure"
     as_zero = abs(reported.value - mean_with_zeros(run, scorer)) <= SAME
     return "count as 0 in the reported figure" if as_zero and reported.value > 0.0 else "are not in the denominator"
 

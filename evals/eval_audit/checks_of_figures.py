@@ -63,8 +63,9 @@ def _unfounded(run: EvalRun, reported: Reported | None) -> Iterator[Finding]:
     says = "the standard error is reported as 0, and the log does not hold the answers that it is about"
     of = None
     if run.planned is not None and reported.value in (0.0, 1.0):
-        says += f"; if there were {run.planned}, this is what they say"
-        of = clopper_pearson(reported.value * run.planned, run.planned)
+        samples = min(run.planned, run.dataset or run.planned)
+        says += f"; if it holds of {samples} sample{'' if samples == 1 else 's'}, this is what stands there"
+        of = clopper_pearson(reported.value * samples, samples)
     figure = Figure.of(of) if isinstance(of, Interval) else None
     yield _beside(reported.scorer, reported, figure).finding("wrong", "zero-error", says)
 
@@ -235,7 +236,7 @@ def _clustered_by(
         return None
     total = sum(len(each) for each in groups.values())
     ratio = error / naive
-    largest = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    largest = sorted(groups.items(), key=lambda item: -len(item[1]))
     says = (
         f"{total} answers share {len(groups)} {what}: the error is {error:.4f} clustered by it and {naive:.4f} as "
         f"if all were independent, {ratio:.2f} times as large"

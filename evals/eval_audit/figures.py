@@ -28,7 +28,7 @@ class Figure:
         )
 
     def __str__(self) -> str:
-        """`0.483 [0.345, 0.622], t over clusters, n = 30`."""
+        """`0.483 [0.335, 0.634], Clopper–Pearson, effective n, n = 30`."""
         span = f"[{self.low:.3f}, {self.high:.3f}]"
         shown = span if self.estimate is None else f"{self.estimate:.3f} {span}"
         return f"{shown}, {self.method}, n = {self.n}"

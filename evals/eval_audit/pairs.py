@@ -125,7 +125,8 @@ def _findings(
         weight="check",
         scorer=scorer,
         says=f"both runs answered {len(both)} samples: set side by side their difference looks like {unpaired.estimate:+.3f} "
-        f"[{unpaired.low:.3f}, {unpaired.high:.3f}]{ratio}; by pairs it is what stands beside",
+        f"[{unpaired.low:.3f}, {unpaired.high:.3f}]{ratio}; by pairs it is {paired.estimate:+.3f} "
+        f"[{paired.low:.3f}, {paired.high:.3f}]",
         reported=str(unpaired),
         corrected=paired,
         formula=f"mean over samples of left − right, {paired.method}",

@@ -93,7 +93,8 @@ def _run_lines(each: AuditedRun) -> Iterator[str]:
     run = each.run
     of = f" by {printable(run.model)}" if run.model else ""
     yield f"{run.path}"
-    yield f"  {run.format} run of {printable(run.task)}{of}, {len(run.rows)} answers"
+    answers = f"{len(run.rows)} answer{'' if len(run.rows) == 1 else 's'}"
+    yield f"  {run.format} run of {printable(run.task)}{of}, {answers}"
     for scorer in each.scorers:
         figure = f"undefined ({scorer.figure.reason})" if isinstance(scorer.figure, Undefined) else scorer.figure
         yield f"  {printable(scorer.scorer):<24} reported {scorer.reported or 'nothing'}; by its answers {figure}"
@@ -127,7 +128,7 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
     if finding.corrected is not None:
         yield f"          reported  {printable(finding.reported or 'nothing')}"
         yield f"          corrected {finding.corrected}"
-    if finding.formula is not None:
+    if finding.formula is not None and (finding.corrected is None or finding.formula != finding.corrected.method):
         yield f"          by        {printable(finding.formula)}"
     if finding.answers is not None:
         yield f"          answers   {printable(str(finding.answers))}"

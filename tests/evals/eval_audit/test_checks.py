@@ -97,9 +97,23 @@ class TestAnswers:
         assert found.answers.first == (f"9: {value}",)
 
     def test_answers_that_are_counted_and_not_there(self, audited):
-        found = only(audited(logs.inspect_log(ten(), accuracy=0.8, stderr=RIGHT_ERROR, total=12)), "answers-missing")
+        log = logs.inspect_log(ten(), accuracy=0.8, stderr=RIGHT_ERROR, total=12, dataset=12)
+        found = only(audited(log), "answers-missing")
         assert found.says == "12 answers are counted and 10 are in the log: 2 cannot be checked"
         assert found.corrected.n == 12
+
+    def test_answers_that_are_not_there_are_no_more_samples_than_the_data_set_has(self, audited):
+        """Of a data set of one sample, four answers are four epochs: a unit, not four."""
+        log = logs.inspect_log([logs.sample(1, None, epoch=4)], accuracy=1.0, stderr=0.0, total=4, dataset=1)
+        report = audited(log)
+        figure = only(report, "answers-missing").corrected
+        assert (figure.low, figure.high, figure.n) == (0.0, 1.0, 1)
+        assert only(report, "unscored-left-out").says == (
+            "1 of 1 answers have no score and may count as anything in the reported figure"
+        )
+        found = only(report, "zero-error")
+        assert found.says.endswith("; if it holds of 1 sample, this is what stands there")
+        assert (round(found.corrected.low, 3), found.corrected.high, found.corrected.n) == (0.025, 1.0, 1)
 
     def test_doubled_answers(self, audited):
         samples = [*ten(), logs.sample(0, "C"), logs.sample(1, "I"), logs.sample(1, "I")]

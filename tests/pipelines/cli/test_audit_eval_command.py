@@ -23,6 +23,7 @@ def test_the_corrected_figure_stands_beside_the_reported_one(veritas, log):
     assert "reported accuracy 0.800 ± 0.000; by its answers 0.800 [0.444, 0.975], Clopper–Pearson, n = 10" in done.out
     assert "wrong zero-error (match): the standard error is reported as 0" in done.out
     assert "corrected 0.800 [0.444, 0.975], Clopper–Pearson, n = 10" in done.out
+    assert "by    " not in done.out, "the method stands beside the figure already"
     assert done.out.endswith("1 run read; findings: 1 wrong, 0 to check\n")
 
 
@@ -32,6 +33,7 @@ def test_two_runs_are_compared(veritas, log, tmp_path):
     done = veritas("audit-eval", log, second)
     assert f"{log}\n  against {second}\n" in done.out
     assert "10 pairs, right in one only: 0 and 2, exact McNemar p = 0.5" in done.out
+    assert "; by pairs it is -0.200 [" in done.out
 
 
 def test_json_holds_everything(veritas, log):
