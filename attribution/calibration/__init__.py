@@ -5,7 +5,18 @@ weights. A decision without a calibration keeps its uncalibrated ones and says s
 """
 
 from attribution.calibration.fit import Calibration, Reliability, Uncalibrated, calibrate
-from attribution.calibration.pairs import Pair, Placebos, collect
+from attribution.calibration.pairs import Deletion, Pair, Placebos, collect, learnt_from
 from attribution.calibration.weights import reweigh
 
-__all__ = ["Calibration", "Pair", "Placebos", "Reliability", "Uncalibrated", "calibrate", "collect", "reweigh"]
+__all__ = [
+    "Calibration",
+    "Deletion",
+    "Pair",
+    "Placebos",
+    "Reliability",
+    "Uncalibrated",
+    "calibrate",
+    "collect",
+    "learnt_from",
+    "reweigh",
+]

@@ -41,30 +41,46 @@ class Placebos:
         """Share of placebo deletions that lost the claim; None without any."""
         return self.lost / self.n if self.n else None
 
-    def __add__(self, other: Placebos) -> Placebos:
-        return Placebos(self.n + other.n, self.lost + other.lost)
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """Units of one claim that were deleted, and what became of it."""
+
+    scenario: str
+    """As in :class:`Pair`."""
+    members: tuple[int, ...]
+    placebo: bool
+    """Whether the members are a unit without effect, and no cut."""
+    margin_nats: float
+    lost: bool
 
 
-NO_PLACEBOS = Placebos(0, 0)
+def collect(measured: ClaimMeasurement, scenario: str, asserts: Asserts) -> tuple[Deletion, ...]:
+    """Cuts and placebos of one measured claim; none where the model does not say the claim again with nothing deleted.
 
-
-def collect(measured: ClaimMeasurement, scenario: str, asserts: Asserts) -> tuple[tuple[Pair, ...], Placebos]:
-    """Pairs and placebos of one measured claim; none where the model does not say the claim again with nothing deleted.
-
-    Every edge and every cut gives a pair, every `null` unit a placebo.
+    Every edge and every cut is deleted, and as a placebo every `null` unit.
 
     Raises:
         DecisionError: a set whose margin was not scored.
     """
     decision = measured.cuts
     if not decision.edges or not asserts(frozenset()):
-        return (), NO_PLACEBOS
-    sets = [(unit,) for unit in sorted(decision.edges)] + [cut.members for cut in decision.cuts]
-    pairs = tuple(
-        Pair(scenario, margin_left(measured, members), lost=not asserts(frozenset(members))) for members in sets
+        return ()
+    sets = [((unit,), False) for unit in sorted(decision.edges)]
+    sets += [(cut.members, False) for cut in decision.cuts]
+    sets += [((unit.unit,), True) for unit in decision.units if unit.verdict == "null"]
+    return tuple(
+        Deletion(scenario, members, placebo, margin_left(measured, members), lost=not asserts(frozenset(members)))
+        for members, placebo in sets
     )
-    nulls = [unit.unit for unit in decision.units if unit.verdict == "null"]
-    return pairs, Placebos(len(nulls), sum(not asserts(frozenset([unit])) for unit in nulls))
+
+
+def learnt_from(deletions: Iterable[Deletion]) -> tuple[tuple[Pair, ...], Placebos]:
+    """What :func:`attribution.calibration.calibrate` takes: cuts as pairs, the others counted."""
+    listed = tuple(deletions)
+    pairs = tuple(Pair(each.scenario, each.margin_nats, each.lost) for each in listed if not each.placebo)
+    placebos = [each.lost for each in listed if each.placebo]
+    return pairs, Placebos(len(placebos), sum(placebos))
 
 
 def margin_left(measured: ClaimMeasurement, members: Collection[int]) -> float:

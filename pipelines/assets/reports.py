@@ -12,7 +12,7 @@ GROUP = "evaluation"
 
 @dg.asset(
     group_name=GROUP,
-    deps=["kill_report", "answer_attribution", "metrics", "stability_report"],
+    deps=["kill_report", "answer_attribution", "weight_pairs", "metrics", "stability_report"],
     description="The evaluation report: one HTML file that opens from disk, with JSON and Parquet beside it.",
     kinds={"html"},
 )

@@ -220,6 +220,19 @@ TABLES: dict[str, Table] = {
             ),
         ),
         Table(
+            "weight_pairs",
+            "Measured claims of a suite said again with a cut, or as a placebo a unit without effect, deleted. A leaf.",
+            ("claim", "absent"),
+            (
+                ("claim", TEXT),
+                ("absent", TEXTS),
+                ("wording", TEXT),
+                ("placebo", FLAG),
+                ("margin", NUMBER),
+                ("lost", FLAG),
+            ),
+        ),
+        Table(
             "metrics",
             "Every metric with its interval, method and counts.",
             ("name", "arm", "stratum"),

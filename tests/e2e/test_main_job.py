@@ -25,7 +25,15 @@ from tests.pipelines.tiny_run import SIZES, open_tiny
 
 pytestmark = pytest.mark.slow
 
-ONLY_EVALUATION = {"scenarios", "scenario_events", "trials", "answer_attribution", "metrics", "kill_report"}
+ONLY_EVALUATION = {
+    "scenarios",
+    "scenario_events",
+    "trials",
+    "answer_attribution",
+    "weight_pairs",
+    "metrics",
+    "kill_report",
+}
 
 
 def test_every_table_is_written_for_its_tenant(undisturbed):

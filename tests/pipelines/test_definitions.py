@@ -35,11 +35,12 @@ GRAPH = {
     "edges_upsert": ("ledger", {"measured_edges"}),
     "trials": ("evaluation", {"scenarios", "edges_upsert"}),
     "answer_attribution": ("evaluation", {"trials", "scenarios"}),
+    "weight_pairs": ("evaluation", {"measured_edges", "scenarios"}),
     "metrics": ("evaluation", {"trials", "measured_edges"}),
     "kill_report": ("evaluation", {"metrics", "trials"}),
-    "report": ("evaluation", {"kill_report", "answer_attribution", "metrics", "stability_report"}),
+    "report": ("evaluation", {"kill_report", "answer_attribution", "weight_pairs", "metrics", "stability_report"}),
 }
-"""Asset -> its group and what it reads: the seventeen assets of the design."""
+"""Asset -> its group and what it reads: the seventeen assets of the design, and what weights are calibrated with."""
 
 PARTITIONED = {
     "ledger_events", "entries", "edges", "generations", "ablation_scores", "surrogate_weights", "loo_effects",
@@ -85,9 +86,9 @@ def test_runs_stay_in_one_process():
     assert defs.executor is dg.in_process_executor
 
 
-def test_the_answers_attribution_is_a_leaf_but_for_the_report():
-    readers = {name for name, (_, reads) in GRAPH.items() if "answer_attribution" in reads}
-    assert readers == {"report"}
+@pytest.mark.parametrize("leaf", ["answer_attribution", "weight_pairs"])
+def test_what_is_never_written_back_is_a_leaf_but_for_the_report(leaf):
+    assert {name for name, (_, reads) in GRAPH.items() if leaf in reads} == {"report"}
 
 
 LOAD = """
@@ -108,7 +109,7 @@ def test_the_code_location_loads_by_itself_without_a_network():
         [sys.executable, "-c", LOAD], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
     )
     assert loaded.returncode == 0, loaded.stderr
-    assert loaded.stdout.split()[-1] == "17"
+    assert loaded.stdout.split()[-1] == "18"
 
 
 @pytest.mark.slow

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attribution.calibration import Calibration, Pair, Placebos, Uncalibrated, calibrate, collect, reweigh
+from attribution.calibration import (
+    Calibration,
+    Pair,
+    Placebos,
+    Uncalibrated,
+    calibrate,
+    collect,
+    learnt_from,
+    reweigh,
+)
 from attribution.calibration.pairs import margin_left
 from attribution.decision import Floor, decide
 from attribution.errors import DecisionError
@@ -160,7 +169,10 @@ def test_pairs_come_from_edges_and_cuts_and_placebos_from_nulls():
         asked.append(deleted)
         return not {0, 1} <= deleted
 
-    pairs, placebos = collect(redundant, "s", asserts)
+    found = collect(redundant, "s", asserts)
+    assert [each.members for each in found] == [(0,), (1,), (0, 1), (2,), (3,)]
+    assert [each.placebo for each in found] == [False, False, False, True, True]
+    pairs, placebos = learnt_from(found)
     assert pairs == (Pair("s", 4.0, lost=False), Pair("s", 4.0, lost=False), Pair("s", -6.0, lost=True))
     assert placebos == Placebos(2, 0)
     assert asked == [frozenset(), {0}, {1}, {0, 1}, {2}, {3}]
@@ -168,10 +180,8 @@ def test_pairs_come_from_edges_and_cuts_and_placebos_from_nulls():
 
 def test_a_claim_that_is_not_said_again_teaches_nothing():
     asked = []
-    assert collect(measured(single(4, 10.0)), "s", lambda deleted: asked.append(deleted) or False) == (
-        (),
-        Placebos(0, 0),
-    )
+    assert collect(measured(single(4, 10.0)), "s", lambda deleted: asked.append(deleted) or False) == ()
+    assert learnt_from(()) == ((), Placebos(0, 0))
     assert asked == [frozenset()]
 
 
