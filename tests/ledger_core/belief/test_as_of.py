@@ -147,6 +147,19 @@ class TestEffective:
         assert dated in fold(everything.statements, everything.policy).entries
         assert everything.undated == 2
 
+    def test_a_message_has_no_time_and_whoever_rests_on_it_alone_neither(self):
+        diary = Diary()
+        told = diary.on(5, lambda book: book.given())
+        assert as_of(diary.log, OPENING).undated == 1
+        diary.on(6, lambda book: book.claim(book.generation([told]), [told]))
+        assert as_of(diary.log, OPENING).undated == 2
+
+    def test_what_came_in_later_may_have_happened_before(self):
+        diary = Diary()
+        late, early = (diary.on(9, lambda book, n=n: book.seal(f"{n}.example", at=day(n))) for n in (7, 3))
+        assert set(diary.state(effective=3).entries) == {early}
+        assert set(diary.state(effective=7).entries) == {early, late}
+
     def test_a_claim_is_not_there_before_what_stood_in_its_context(self):
         diary = Diary()
         early, late = (diary.on(9, lambda book, n=n: book.seal(f"{n}.example", at=day(n))) for n in (2, 5))

@@ -17,6 +17,7 @@ from ledger_core.belief.similarity import (
     cosine_ppm,
     jaccard_ppm,
     readable,
+    said_in,
     shingles,
     wording_of,
 )
@@ -119,6 +120,11 @@ class TestWording:
         assert wording_of(b"\xff\xfe") is None
         assert wording_of(b"a" * (MAX_CHARACTERS + 1)) is None
         assert wording_of(b"a" * MAX_CHARACTERS) is not None
+
+    def test_what_is_said_is_read_at_any_length(self):
+        assert said_in(b"a" * (MAX_CHARACTERS + 1)) == "a" * (MAX_CHARACTERS + 1)
+        assert said_in(b'{"b":["x",1],"a":"The Tower"}') == "a the tower b x 1"
+        assert said_in(b"\xff\xfe") is None
 
 
 class TestJaccard:
