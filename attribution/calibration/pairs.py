@@ -51,7 +51,10 @@ class Deletion:
     members: tuple[int, ...]
     placebo: bool
     """Whether the members are a unit without effect, and no cut."""
+    loss_nats: float
+    """``ℓ(N) − ℓ(N∖R)``: what an uncalibrated weight is made of."""
     margin_nats: float
+    """``ℓ(N∖R)``."""
     lost: bool
 
 
@@ -69,9 +72,11 @@ def collect(measured: ClaimMeasurement, scenario: str, asserts: Asserts) -> tupl
     sets = [((unit,), False) for unit in sorted(decision.edges)]
     sets += [(cut.members, False) for cut in decision.cuts]
     sets += [((unit.unit,), True) for unit in decision.units if unit.verdict == "null"]
+    full = margin_left(measured, ())
+    left = [margin_left(measured, members) for members, _ in sets]
     return tuple(
-        Deletion(scenario, members, placebo, margin_left(measured, members), lost=not asserts(frozenset(members)))
-        for members, placebo in sets
+        Deletion(scenario, members, placebo, full - margin, margin, lost=not asserts(frozenset(members)))
+        for (members, placebo), margin in zip(sets, left, strict=True)
     )
 
 

@@ -228,6 +228,7 @@ TABLES: dict[str, Table] = {
                 ("absent", TEXTS),
                 ("wording", TEXT),
                 ("placebo", FLAG),
+                ("loss", NUMBER),
                 ("margin", NUMBER),
                 ("lost", FLAG),
             ),

@@ -68,6 +68,7 @@ def _row(trajectory: Trajectory, measured: ClaimMeasurement, found: Deletion) ->
         "absent": sorted(trajectory.units[unit].named for unit in found.members),
         "wording": found.scenario,
         "placebo": found.placebo,
+        "loss": found.loss_nats,
         "margin": found.margin_nats,
         "lost": found.lost,
     }

@@ -73,6 +73,7 @@ def test_a_cut_and_every_placebo_is_a_row(tmp_path, measured, monkeypatch):
         "absent": ["premise"],
         "wording": SCENARIO.wording,
         "placebo": False,
+        "loss": 10.0,
         "margin": -6.0,
         "lost": True,
     }

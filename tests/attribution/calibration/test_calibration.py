@@ -172,6 +172,7 @@ def test_pairs_come_from_edges_and_cuts_and_placebos_from_nulls():
     found = collect(redundant, "s", asserts)
     assert [each.members for each in found] == [(0,), (1,), (0, 1), (2,), (3,)]
     assert [each.placebo for each in found] == [False, False, False, True, True]
+    assert [each.loss_nats for each in found] == [0.0, 0.0, 10.0, 0.0, 0.0]
     pairs, placebos = learnt_from(found)
     assert pairs == (Pair("s", 4.0, lost=False), Pair("s", 4.0, lost=False), Pair("s", -6.0, lost=True))
     assert placebos == Placebos(2, 0)
