@@ -23,6 +23,13 @@ DIGEST_BYTES = 32
 class Prefix(StrEnum):
     """The closed set of digest domains."""
 
+    separated: bytes
+    """What a digest of the domain begins with: the prefix and a zero byte."""
+
+    def __init__(self, value: str) -> None:
+        """On the member itself: looking up a member costs as much as hashing a short record."""
+        self.separated = value.encode() + b"\x00"
+
     CANONICAL_PROFILE = "ostk-canonical-profile-v1"
     REGISTRY_PACKAGE = "ostk-registry-package-v1"
     REGISTRY_ENTRY = "ostk-registry-entry-v1"
@@ -73,20 +80,18 @@ class Prefix(StrEnum):
     CONFIG = "veritas-config-v1"
 
 
-_SEPARATED = {prefix: prefix.encode() + b"\x00" for prefix in Prefix}
-
 _BODY_PREFIX = b"ostk-body-v1"
 
 
 def domain(prefix: Prefix, data: bytes) -> bytes:
     """``H(prefix ‖ 00 ‖ data)`` as 32 raw bytes."""
-    return hashlib.sha256(_SEPARATED[prefix] + data).digest()
+    return hashlib.sha256(prefix.separated + data).digest()
 
 
 def framed(prefix: Prefix, parts: Iterable[bytes]) -> bytes:
     """``H(prefix ‖ 00 ‖ Σ u64be(len) ‖ part)`` as 32 raw bytes; the frames stop ``(ab, c)`` from meeting ``(a, bc)``."""
     framed_parts = [piece for part in parts for piece in (len(part).to_bytes(8, "big"), part)]
-    return hashlib.sha256(_SEPARATED[prefix] + b"".join(framed_parts)).digest()
+    return hashlib.sha256(prefix.separated + b"".join(framed_parts)).digest()
 
 
 def body(data: bytes) -> bytes:

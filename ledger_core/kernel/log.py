@@ -109,6 +109,11 @@ def receipt_outline(receipt_bytes: bytes) -> ReceiptOutline | None:
     )
 
 
+def position_bytes(offset: int, epoch: str, shard: int) -> bytes:
+    """Canonical bytes of a :class:`Position`, without making one."""
+    return b'{"committed_offset":"%d","epoch_id":"%b","shard":%d}' % (offset, epoch.encode(), shard)
+
+
 @cache
 def _receipt_expression() -> re.Pattern[bytes]:
     return re.compile(expression(Receipt, {name: name for name in ReceiptOutline._fields}).encode())

@@ -12,7 +12,7 @@ from ledger_core.kernel.statements import LogFamily, Statement
 from ledger_core.kernel.statements.control import BlobErased
 from ledger_core.stores.divergence import Divergence, DivergenceKind
 from ledger_core.stores.ledger import Ledger
-from ledger_core.stores.protocols import BlobStatus, StoredEvent
+from ledger_core.stores.protocols import BlobStatus, IndexedRow
 
 _RECENT = 1 << 10
 """References seen last that need no second look, not even into the table."""
@@ -61,8 +61,8 @@ class Cited:
         if isinstance(statement, BlobErased):
             self._announced.add(statement.body.content_digest)
 
-    def see(self, event: StoredEvent, content: Iterable[bytes]) -> None:
-        """Look at what ``event`` cites for the first time; ``content`` are canonical bytes of references."""
+    def see(self, row: IndexedRow, content: Iterable[bytes]) -> None:
+        """Look at what the event of ``row`` cites for the first time; ``content`` are canonical bytes of references."""
         if self._first_loss is not None:
             return  # nothing that comes later can be the first divergence
         for ref in content:
@@ -73,14 +73,15 @@ class Cited:
             self._recent.add(ref)
             # Which domain protects the bytes makes no second content of them.
             if self._seen.add(hashlib.sha256(ref[: ref.rfind(_DOMAIN)]).digest()) is not None:
-                self._look(event, ContentRef.decode(ref))
+                self._look(row, ContentRef.decode(ref))
 
-    def _look(self, event: StoredEvent, ref: ContentRef) -> None:
+    def _look(self, row: IndexedRow, ref: ContentRef) -> None:
         status = self._ledger.blob_status(ref)
         if status is BlobStatus.PRESENT:
             self.present += 1
             return
-        absence = _Absence(event.family, event.offset, event.event_id, ref, status)
+        event_id, family, offset, *_ = row
+        absence = _Absence(family, offset, event_id, ref, status)
         if status is BlobStatus.ERASED:
             self._erased.append(absence)
         elif self._first_loss is None:

@@ -81,11 +81,12 @@ class TreeWatch:
                 if leaf is not None:
                     self._leaves[leaf.family, leaf.index] = None
         self._epoch: str | None = None
-        self._idle = not (self._roots or self._leaves)
+        self.idle = not (self._roots or self._leaves)
+        """Whether nothing is asked about, so that no event has to be seen."""
 
     def see(self, event: StoredEvent) -> None:
         """Take in the next event of its family, whose chain has been checked."""
-        if self._idle:
+        if self.idle:
             return
         family, leaf = event.family, leaf_of(event)
         self._epoch = leaf.position.epoch_id

@@ -11,7 +11,7 @@ from ledger_core.kernel.errors import CollisionError, StoreError
 from ledger_core.kernel.statements import FAMILIES, LogFamily, Scope, Statement
 from ledger_core.kernel.statements.control import LedgerGenesis
 from ledger_core.stores.index import Index
-from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
+from ledger_core.stores.protocols import BlobStore, Collision, Delivery, IndexedRow, Outcome, StoredEvent
 from ledger_core.stores.rules import SHARD, append_all, require_empty
 
 
@@ -69,6 +69,13 @@ class MemoryEventStore:
             snapshot = self._logs[family][after:]
         yield from snapshot
 
+    def pages(self, family: LogFamily, after: int = 0) -> Iterator[Sequence[IndexedRow]]:
+        """See :meth:`EventStore.pages`: one at a time, and no index says anything about it."""
+        for event in self.events(family, after):
+            where = event.position
+            row = (event.event_id, family, event.offset, where.epoch_id, where.shard)
+            yield ((*row, event.encoded, event.receipt_bytes, event.chain, "", ""),)
+
     def event(self, event_id: str) -> StoredEvent | None:
         """See :meth:`EventStore.event`."""
         return self._index.event(event_id)
@@ -90,7 +97,11 @@ class MemoryEventStore:
         """See :meth:`EventStore.collisions`."""
         return tuple(self._collisions)
 
-    def index_errors(self) -> Iterator[tuple[LogFamily, int, str]]:
+    def index_errors(
+        self,
+        *,
+        compared: bool = False,  # noqa: ARG002 - the protocol's
+    ) -> Iterator[tuple[LogFamily, int, str]]:
         """See :meth:`EventStore.index_errors`: the lists are their own index."""
         return iter(())
 

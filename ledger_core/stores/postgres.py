@@ -33,8 +33,8 @@ from ledger_core.stores.postgres_transaction import (
     Transaction,
     transaction,
 )
-from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
-from ledger_core.stores.rows import PAGE, IndexColumns, Row, index_errors, stored
+from ledger_core.stores.protocols import BlobStore, Collision, Delivery, IndexedRow, Outcome, StoredEvent
+from ledger_core.stores.rows import PAGE, IndexColumns, index_errors, stored
 from ledger_core.stores.rules import Tail, append_all, require_empty
 
 _T = TypeVar("_T")
@@ -121,10 +121,11 @@ class PostgresEventStore:
 
     def events(self, family: LogFamily, after: int = 0) -> Iterator[StoredEvent]:
         """See :meth:`EventStore.events`."""
-        for page in self._pages(family, after):
+        for page in self.pages(family, after):
             yield from map(stored, page)
 
-    def _pages(self, family: LogFamily, after: int = 0) -> Iterator[Sequence[Row]]:
+    def pages(self, family: LogFamily, after: int = 0) -> Iterator[Sequence[IndexedRow]]:
+        """See :meth:`EventStore.pages`."""
         while rows := self._rows(PAGE_OF_EVENTS, family, after):
             yield rows
             after = rows[-1][2]
@@ -158,9 +159,13 @@ class PostgresEventStore:
         """See :meth:`EventStore.collisions`."""
         return tuple(Collision(*row) for row in self._rows(COLLISIONS))
 
-    def index_errors(self) -> Iterator[tuple[LogFamily, int, str]]:
+    def index_errors(
+        self,
+        *,
+        compared: bool = False,  # noqa: ARG002 - nothing tells that the server's indexes are sound: each row is looked up
+    ) -> Iterator[tuple[LogFamily, int, str]]:
         """See :meth:`EventStore.index_errors`."""
-        yield from index_errors(self._pages, self._columns, self._tail)
+        yield from index_errors(self.pages, self._columns, self._tail)
 
     def _columns(self, event_ids: Sequence[str]) -> dict[str, IndexColumns]:
         return {row[0]: row[1:] for row in self._rows(INDEX_COLUMNS, list(event_ids))}

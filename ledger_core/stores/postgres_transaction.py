@@ -15,7 +15,7 @@ from psycopg.rows import TupleRow
 from ledger_core.kernel.statements import LogFamily, Statement, references
 from ledger_core.stores.index import Index
 from ledger_core.stores.protocols import Collision, StoredEvent
-from ledger_core.stores.rows import COLUMNS, PAGE, WRITTEN, stored, written
+from ledger_core.stores.rows import COLUMNS, INDEXED, PAGE, WRITTEN, stored, written
 from ledger_core.stores.rules import Tail
 
 Key = tuple[str, str]
@@ -26,7 +26,10 @@ EVENTS = f"SELECT {COLUMNS} FROM events WHERE {IN_SCOPE}"
 TAILS = f"SELECT family, committed_offset, chain, recorded_at FROM heads WHERE {IN_SCOPE}"
 GENESIS = f"{EVENTS} AND family = 'control' AND committed_offset = 1"
 POLICY = f"{EVENTS} AND kind = 'policy.activated' ORDER BY committed_offset DESC LIMIT 1"
-PAGE_OF_EVENTS = f"{EVENTS} AND family = %s AND committed_offset > %s ORDER BY committed_offset LIMIT {PAGE}"
+PAGE_OF_EVENTS = (
+    f"SELECT {INDEXED} FROM events WHERE {IN_SCOPE}"
+    f" AND family = %s AND committed_offset > %s ORDER BY committed_offset LIMIT {PAGE}"
+)
 COLLISIONS = f"SELECT source_fact_id, held, refused, received_at FROM collisions WHERE {IN_SCOPE} ORDER BY ordinal"
 INDEX_COLUMNS = (
     "SELECT event_id, family, committed_offset, kind, source_fact_id FROM events"

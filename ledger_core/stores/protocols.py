@@ -58,6 +58,13 @@ class StoredEvent:
         return int(self.position.committed_offset)
 
 
+Row = tuple[str, LogFamily, int, str, int, bytes, bytes, str]
+"""Event id, family, offset, epoch, shard, statement, receipt and chain, unchecked: of a damaged ledger, of any type."""
+
+IndexedRow = tuple[str, LogFamily, int, str, int, bytes, bytes, str, str, str]
+"""A :data:`Row`, and the kind and the source fact that the store's index columns say it has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fresh:
     """The statement was appended."""
@@ -183,6 +190,10 @@ class EventStore(Protocol):
         """The events of ``family`` with an offset beyond ``after``, in order."""
         ...
 
+    def pages(self, family: LogFamily, after: int = 0) -> Iterator[Sequence[IndexedRow]]:
+        """As :meth:`events`, as they lie there and some at a time: for whoever reads all of a log."""
+        ...
+
     def event(self, event_id: str) -> StoredEvent | None:
         """The event, or None."""
         ...
@@ -203,8 +214,12 @@ class EventStore(Protocol):
         """Every collision that was refused, in order."""
         ...
 
-    def index_errors(self) -> Iterator[tuple[LogFamily, int, str]]:
-        """Where the store's own index contradicts its statements: family, offset and what is wrong."""
+    def index_errors(self, *, compared: bool = False) -> Iterator[tuple[LogFamily, int, str]]:
+        """Where the store's own index contradicts its statements: family, offset and what is wrong.
+
+        With ``compared`` every row that :meth:`pages` gave had the kind and the source fact of its statement, and the logs
+        end where their heads say: what is left to see is that the indexes lead to these rows.
+        """
         ...
 
     def close(self) -> None:

@@ -26,8 +26,19 @@ from ledger_core.stores.formats import FORMAT_VERSION
 from ledger_core.stores.groups import Group, GroupResult, append_each
 from ledger_core.stores.index import Index
 from ledger_core.stores.memory import empty_head
-from ledger_core.stores.protocols import BlobStore, Collision, Delivery, Outcome, StoredEvent
-from ledger_core.stores.rows import COLUMNS, PAGE, WRITTEN, IndexColumns, Row, index_errors, number, stored, written
+from ledger_core.stores.protocols import BlobStore, Collision, Delivery, IndexedRow, Outcome, StoredEvent
+from ledger_core.stores.rows import (
+    COLUMNS,
+    INDEXED,
+    PAGE,
+    WRITTEN,
+    IndexColumns,
+    head_errors,
+    index_errors,
+    number,
+    stored,
+    written,
+)
 from ledger_core.stores.rules import Tail, append_all, require_empty
 from ledger_core.stores.sqlite_files import APPLICATION_ID, check_format, connect, sqlite_errors, upgrade
 
@@ -153,13 +164,13 @@ class SqliteEventStore:
 
     def events(self, family: LogFamily, after: int = 0) -> Iterator[StoredEvent]:
         """See :meth:`EventStore.events`."""
-        for page in self._pages(family, after):
+        for page in self.pages(family, after):
             yield from map(stored, page)
 
-    def _pages(self, family: LogFamily, after: int = 0) -> Iterator[Sequence[Row]]:
-        """Rows of events in order, a page at a time, so that no read transaction outlives a call."""
+    def pages(self, family: LogFamily, after: int = 0) -> Iterator[Sequence[IndexedRow]]:
+        """See :meth:`EventStore.pages`: no read transaction outlives a call."""
         while rows := self._rows(
-            f"SELECT {COLUMNS} FROM events WHERE family = ? AND committed_offset > ?"  # noqa: S608 - constants
+            f"SELECT {INDEXED} FROM events WHERE family = ? AND committed_offset > ?"  # noqa: S608 - constants
             " ORDER BY committed_offset LIMIT ?",
             family,
             after,
@@ -215,13 +226,24 @@ class SqliteEventStore:
             ).fetchall()
         return tuple(Collision(*row) for row in rows)
 
-    def index_errors(self) -> Iterator[tuple[LogFamily, int, str]]:
+    def index_errors(self, *, compared: bool = False) -> Iterator[tuple[LogFamily, int, str]]:
         """See :meth:`EventStore.index_errors`."""
-        yield from index_errors(self._pages, self._columns, self._tail)
-        with self._threads, sqlite_errors(self._path):
-            (finding,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if finding != "ok":
-            raise StoreError(f"{self._path} is damaged: {finding}; restore a backup")
+        # Of a sound file every index leads to the rows as they are; where one does not, the look at each says which.
+        if not (compared and self._integrity() == "ok"):
+            yield from index_errors(self.pages, self._columns, self._tail)
+            finding = self._integrity()
+            if finding != "ok":
+                raise StoreError(f"{self._path} is damaged: {finding}; restore a backup")
+            return
+        for family in FAMILIES:
+            end = self._tail(family)
+            last = None if end is None else next(self.pages(family, end.offset - 1), [None])[-1]
+            yield from head_errors(family, last, end)
+
+    def _integrity(self) -> str:
+        """What SQLite itself says of the file: ``ok``, or the first thing that is wrong."""
+        ((finding,),) = self._rows("PRAGMA integrity_check(1)")
+        return str(finding)
 
     def close(self) -> None:
         """Checkpoint and close, under the lock; closing twice is harmless."""

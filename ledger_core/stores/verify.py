@@ -28,7 +28,7 @@ from ledger_core.kernel.errors import (
     UnknownReferenceError,
     VerificationError,
 )
-from ledger_core.kernel.log import Position, ReceiptOutline, receipt_outline
+from ledger_core.kernel.log import ReceiptOutline, position_bytes, receipt_outline
 from ledger_core.kernel.policy import Policy
 from ledger_core.kernel.statements import LogFamily, Statement, content_refs, family_of
 from ledger_core.kernel.statements.control import LedgerGenesis, PolicyActivated
@@ -40,7 +40,8 @@ from ledger_core.stores.cited import Cited
 from ledger_core.stores.divergence import Divergence, DivergenceKind
 from ledger_core.stores.kept import Kept, TreeWatch
 from ledger_core.stores.ledger import Ledger
-from ledger_core.stores.protocols import StoredEvent
+from ledger_core.stores.protocols import IndexedRow, StoredEvent
+from ledger_core.stores.rows import number, stored
 from ledger_core.stores.rules import SHARD, check_rules
 from ledger_core.stores.walked import Walked
 
@@ -125,9 +126,9 @@ class _Receipt(NamedTuple):
     def of(cls, encoded: bytes) -> _Receipt:
         return cls(encoded, receipt_outline(encoded), digests.domain(Prefix.APPEND_RECEIPT, encoded))
 
-    def link(self, previous: str, position: Position, event_id: bytes) -> str:
-        """The chain digest of an event with this receipt."""
-        return log.chain_link(unhexlify(previous), position.canonical_bytes(), event_id, self.digest).hex()
+    def link(self, previous: str, position: bytes, event_id: bytes) -> str:
+        """The chain digest of an event with this receipt, at a position in canonical bytes."""
+        return log.chain_link(unhexlify(previous), position, event_id, self.digest).hex()
 
 
 class _Walk:
@@ -146,6 +147,8 @@ class _Walk:
         self._epoch = ""
         self.heads: dict[LogFamily, str] = {}
         self.events = 0
+        self._compared = True
+        """Whether the index columns of every row said what its statement says."""
         self._mismatches: Sequence[ReceiptMismatch] = ()
         self._incomparable: LedgerError | None = None
 
@@ -158,9 +161,10 @@ class _Walk:
         return 0 if self._cited is None else self._cited.erased
 
     def control(self) -> None:
-        first = next(self._read("control", 0), None)
-        if first is None:
+        row = next(self._read("control"), None)
+        if row is None:
             _diverge(DivergenceKind.GENESIS, "control", 1, None, "the control log is empty")
+        first = stored(row)
         statement = self._decode(first)
         if not isinstance(statement, LedgerGenesis) or statement.scope != self._ledger.scope:
             detail = f"the first control event is no genesis of this scope but a `{statement.kind}`"
@@ -197,8 +201,8 @@ class _Walk:
         # The id is recomputed: the stored one is what is being checked.
         genesis_id = digests.domain_hex(Prefix.ACCEPTED_EVENT, self._genesis.encoded)
         link = _Link(chain=log.genesis_chain(genesis_id, self._epoch, family, SHARD))
-        for event in self._read(family, 0):
-            read = self._step(family, link, event)
+        for row in self._read(family):
+            read = self._step(family, link, row)
             self.events += 1
             yield read
         self.heads[family] = link.chain
@@ -210,12 +214,12 @@ class _Walk:
             detail = f"the log ends at {link.offset} with {link.chain}, recorded are {count} events and {recorded}"
             _diverge(DivergenceKind.HEAD, family, link.offset + 1, None, detail)
 
-    def _read(self, family: LogFamily, after: int) -> Iterator[StoredEvent]:
-        last = after
+    def _read(self, family: LogFamily) -> Iterator[IndexedRow]:
+        last = 0
         try:
-            for event in self._ledger.events(family, after):
-                yield event
-                last = event.offset
+            for page in self._ledger.store.pages(family):
+                yield from page
+                last = number(page[-1][2])
         except StoreError as error:
             _diverge(DivergenceKind.UNREADABLE, family, last + 1, None, str(error))
 
@@ -225,51 +229,66 @@ class _Walk:
         except StatementError as error:
             _diverge(DivergenceKind.STATEMENT, event.family, event.offset, event.event_id, str(error))
 
-    def _step(self, family: LogFamily, link: _Link, event: StoredEvent) -> Read:
+    def _step(self, family: LogFamily, link: _Link, row: IndexedRow) -> Read:
         """Check the next event and remember it: by its outline where that leaves no question, else as a whole."""
-        read: Read | None = self._soundly_outlined(link, event) if family == "evidence" else None
-        if read is None:
-            read = self._whole(family, link, event)
+        read = self._soundly_outlined(link, row) if family == "evidence" else None
+        if self._watch.idle and read is not None:
+            self._take(read)
+            if self._cited is not None:
+                self._cited.see(row, read.content)
+            link.chain, link.offset = row[7], row[2]
+            return read
+        event = stored(row)
+        return self._remember(family, link, row, event, self._whole(family, link, event) if read is None else read)
+
+    def _remember(self, family: LogFamily, link: _Link, row: IndexedRow, event: StoredEvent, read: Read) -> Read:
+        """Let everybody who keeps something of the log see an event that passed."""
         self._watch.see(event)
         if isinstance(read, Outline):
-            self._take(read)
             content: Iterable[bytes] = read.content
         else:
-            if family == "evidence":
-                self._walked.note_fact(unhexlify(read.source_fact_id))
-                self._take(read)
-            else:
-                self._walked.add_control(event)
             content = (ref.canonical_bytes() for ref in content_refs(read))
+            self._compared = self._compared and row[8:] == (read.kind, read.source_fact_id)
             if self._cited is not None:
                 self._cited.announce(read)
+            if family == "evidence":
+                self._walked.note_fact(unhexlify(read.source_fact_id))
+            else:
+                self._walked.add_control(event)
+        if family == "evidence":
+            self._take(read)
         if self._cited is not None:
-            self._cited.see(event, content)
+            self._cited.see(row, content)
         link.chain, link.offset = event.chain, event.offset
         return read
 
-    def _soundly_outlined(self, link: _Link, event: StoredEvent) -> Outline | None:
+    def _soundly_outlined(self, link: _Link, row: IndexedRow) -> Outline | None:
         """The outline of an event with which nothing can be wrong; None where that takes more than a look to say."""
-        if self._receipt.encoded != event.receipt_bytes:  # events of one append share theirs
-            self._receipt = _Receipt.of(event.receipt_bytes)
-        read, receipt = outline(event.encoded), self._receipt.outline
+        event_id, _, offset, epoch, shard, encoded, receipt_bytes, chain, kind, fact = row
+        if not (type(offset) is type(shard) is int and type(encoded) is type(receipt_bytes) is bytes):
+            return None  # a damaged file's columns do not keep to their declared types
+        if self._receipt.encoded != receipt_bytes:  # events of one append share theirs
+            self._receipt = _Receipt.of(receipt_bytes)
+        read, receipt = outline(encoded), self._receipt.outline
         if read is None or receipt is None:
             return None
-        position = event.position
         sound = (
-            event.offset == link.offset + 1
-            and (position.epoch_id, position.shard) == (self._epoch, SHARD)
-            and read.event_id.hex() == event.event_id
+            offset == link.offset + 1
+            and epoch == self._epoch
+            and shard == SHARD
+            and read.event_id.hex() == event_id
             and receipt.recorded_at == max(receipt.received_at, link.recorded_at)
             and link.policies_seen > 0
             and receipt.policy_head == self._policies[link.policies_seen - 1]
             and read.scope == self._scope
-            and self._receipt.link(link.chain, position, read.event_id) == event.chain
+            and self._receipt.link(link.chain, position_bytes(offset, epoch, shard), read.event_id) == chain
             and self._walked.admit(read)
         )
         if not sound:
             return None
         link.recorded_at = receipt.recorded_at
+        if kind != read.kind or fact != read.source_fact_id.hex():
+            self._compared = False
         return read
 
     def _whole(self, family: LogFamily, link: _Link, event: StoredEvent) -> Statement:
@@ -335,7 +354,7 @@ class _Walk:
     def index(self) -> None:
         """The store's own indexes against the statements."""
         try:
-            for family, offset, detail in self._ledger.store.index_errors():
+            for family, offset, detail in self._ledger.store.index_errors(compared=self._compared):
                 _diverge(DivergenceKind.INDEX, family, offset, None, detail)
         except StoreError as error:
             _diverge(DivergenceKind.UNREADABLE, "control", None, None, str(error))

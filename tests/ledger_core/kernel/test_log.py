@@ -45,6 +45,12 @@ def test_the_epoch_is_the_digest_of_scope_shards_and_seed():
     assert log.epoch_id(SCOPE, 1, "11" * 32) != log.epoch_id(SCOPE)
 
 
+@given(st.integers(1, 10**16 - 1), st.integers(0, 65535))
+def test_the_bytes_of_a_position_are_those_of_its_record(offset, shard):
+    position = Position.make(committed_offset=str(offset), epoch_id="5a" * 32, shard=shard)
+    assert log.position_bytes(offset, "5a" * 32, shard) == position.canonical_bytes()
+
+
 @pytest.mark.parametrize(("family", "shard"), [("control", 0), ("evidence", 0), ("evidence", 258)])
 def test_h0_binds_genesis_epoch_family_and_shard(family, shard):
     genesis, epoch = bytes(range(32)), bytes(range(32, 64))
