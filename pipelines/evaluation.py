@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
     from pipelines.workspace import Workspace
 
-ANSWERS_MEASURED = {"quick": 2, "default": 8, "full": 100}
+ANSWERS_MEASURED = {"quick": 2, "default": 4, "full": 100}
 """Persisted answers that are attributed, by effort."""
 
 

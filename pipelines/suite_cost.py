@@ -1,7 +1,8 @@
 """What a suite would cost, before anything of it is run: its very prompts are made, each distinct one counted once.
 
-Scenarios are recorded in memory by a stand-in that says each claim without running the model. Measured edges are read as
-the declared ones and two witnesses as independent where their hosts differ, so a few prompts differ from those of the run.
+Ablations of claims are laid out as the scorer will share their prefixes. Scenarios are recorded in memory by a stand-in that
+says each claim without running the model. Measured edges are read as the declared ones and two witnesses as independent where
+their hosts differ, so a few prompts differ from those of the run.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
+from attribution.measurement import Measurer
 from attribution.models.decoding import Constrained
+from attribution.scorers.transformers_scorer import TransformersScorer
+from attribution.trajectory import Claim, ContextItem, Generation, Wording, exact_trajectories
 from evals.agents.base import Answer
 from evals.agents.local import MAX_SUMMARY_TOKENS
 from evals.arms import arm
+from evals.prompts import TEMPLATE, Line, assemble, context_segments
 from evals.recorder import ScenarioRecorder
 from evals.scenario_log import ScenarioLog
 from evals.trial_runner import prompt_of
@@ -21,6 +26,7 @@ from ledger_core.belief.policies import CLUSTER_RECIPE
 from ledger_core.kernel.types import EventId
 from ledger_core.stores.ledger import Ledger
 from pipelines.cost import ANSWER_TOKENS, PROBE_TOKENS, Estimate, resident_mib
+from pipelines.stages.attribution import shipped_floors
 from pipelines.stages.scenarios import arms_of, is_measured, planned_scenarios
 from pipelines.suite import RUN_POLICIES
 
@@ -29,11 +35,11 @@ if TYPE_CHECKING:
 
     from attribution.models import ChatPieces, LanguageModel, ModelFiles
     from evals.prompts import AssembledPrompt
-    from evals.scenarios import Scenario
+    from evals.scenarios import Scenario, ScenarioEntry
     from pipelines.workspace import Workspace
 
 _CHOICE_STEPS = 2
-"""A forced choice reads its prompt once and then all values side by side."""
+"""A forced choice reads the model's own stem once and then all values side by side."""
 _DECODED = 16
 """Tokens that are generated to time one."""
 _ANSWER_MASKS = 32
@@ -87,6 +93,13 @@ def estimate_suite(at: Workspace) -> Estimate:
     plan, model, work = at.run.plan, at.model(), _Work()
     policy = RUN_POLICIES[plan.policy].model_copy(update={"independence_recipe": CLUSTER_RECIPE})
     stand_in = _StandIn(model, work)
+    measurer = Measurer(
+        TransformersScorer(model),
+        at.floors or shipped_floors(),
+        weights_digest=model.files.weights_digest,
+        template=TEMPLATE,
+        cache=at.blocks,
+    )
     with Ledger.in_memory(plan.scope, now=at.now, policy=policy, policy_name=plan.policy) as ledger:
         recorder = ScenarioRecorder(ledger, cast("LanguageModel", stand_in))  # what of a model recording needs
         for scenario in planned_scenarios(at):
@@ -99,7 +112,7 @@ def estimate_suite(at: Workspace) -> Estimate:
             }
             log = ScenarioLog(scenario, tuple(event.statement for event in ledger.events(after=before)), keys)
             if is_measured(at, scenario):
-                _measure(scenario, stand_in, work)
+                _measure(scenario, model, measurer, work)
             for name in arms_of(at, scenario):
                 row = replace(arm(name), edges="declared")
                 prompt, _ = prompt_of(log, row, stand_in, policy, stand_in)
@@ -109,23 +122,60 @@ def estimate_suite(at: Workspace) -> Estimate:
 
 
 def _ask(prompt: AssembledPrompt, work: _Work) -> None:
-    """An answer and a forced choice; equal prompts get equal answers and are asked once."""
+    """An answer, and a forced choice that reads on from it; equal prompts get equal answers and are asked once."""
     if prompt.digest in work.seen:
         return
     work.seen.add(prompt.digest)
     work.longest = max(work.longest, len(prompt.ids))
     work.say(len(prompt.ids), ANSWER_TOKENS)
-    work.say(len(prompt.ids), _CHOICE_STEPS)
+    work.steps += _CHOICE_STEPS
 
 
-def _measure(scenario: Scenario, tokenizer: _StandIn, work: _Work) -> None:
-    """A cube over what precedes each claim; foils are read behind the claim's own prefix."""
-    read = 0
-    for units, entry in enumerate(scenario.entries):
-        length = len(tokenizer.tokenize(entry.text))
-        if entry.kind == "claim":
-            work.read(read + length * (1 + len(entry.foils)), 2**units)
-        read += length + 1
+def _measure(scenario: Scenario, model: LanguageModel, measurer: Measurer, work: _Work) -> None:
+    """The masks of its claims, shared prefixes read once."""
+    wording = Wording(
+        {claim.key: claim.foils for claim in scenario.claims}, {entry.key: entry.swap for entry in scenario.entries}
+    )
+    for trajectory in exact_trajectories(
+        [_generation(scenario, claim, model) for claim in scenario.claims],
+        wording,
+        tokenize=model.tokenize,
+        token_bytes=model.token_bytes,
+        context_window=model.context_window,
+    ):
+        masks, tokens = measurer.sure_work(trajectory)
+        work.passes += masks
+        work.tokens += tokens
+
+
+def _generation(scenario: Scenario, claim: ScenarioEntry, model: LanguageModel) -> Generation:
+    """A claim and the context that it was said in."""
+    before = scenario.entries[: scenario.entries.index(claim)]
+    prompt = assemble(context_segments([Line(entry.key, entry.text) for entry in before]), model)
+    units = {entry.key: unit for unit, entry in enumerate(before)}
+    texts = {entry.key: entry.text for entry in before}
+    return Generation(
+        event_id=claim.key,
+        record=scenario.id,
+        step=len(before),
+        context=tuple(
+            ContextItem(
+                entry=region.key,
+                kind="template" if region.key is None else "entry.observed",
+                role="tool",
+                text="" if region.key is None else texts[region.key],
+                unit=None if region.key is None else units[region.key],
+                token_start=region.start,
+                token_stop=region.stop,
+            )
+            for region in prompt.regions
+        ),
+        response=claim.text,
+        claims=(Claim(claim.key, 0, len(claim.text.encode()), "sentence"),),
+        prompt_ids=prompt.ids,
+        response_ids=model.tokenize(claim.text),
+        weights_digest=None,
+    )
 
 
 def _priced(model: LanguageModel, work: _Work) -> Estimate:

@@ -45,8 +45,9 @@ def generate_many(
     *,
     stop_ids: frozenset[int],
     stop_text: str | None,
+    caches: list[Any] | None = None,
 ) -> list[tuple[int, ...]]:
-    """Greedy continuations of non-empty ``prompts``, in order; finished rows leave the batch."""
+    """Greedy continuations of non-empty ``prompts``, in order; finished rows leave the batch; the cache is put into ``caches``."""
     import torch
 
     answers = [_Answer(token_bytes, stop_ids, None if stop_text is None else stop_text.encode()) for _ in prompts]
@@ -81,6 +82,8 @@ def generate_many(
             padded = chosen[:, None]
             mask = torch.cat([mask, mask.new_ones(len(live), 1)], dim=1)
             positions = positions[:, -1:] + 1
+        if caches is not None:
+            caches.append(cache)
     return [answer.ids for answer in answers]
 
 

@@ -200,9 +200,10 @@ class LanguageModel:
         max_new_tokens: int,
         stop_ids: Collection[int] = (),
         stop_text: str | None = None,
+        caches: list[Any] | None = None,
     ) -> tuple[int, ...]:
         """Greedy continuation of one prompt; see :meth:`generate_many`."""
-        return self.generate_many([prompt_ids], max_new_tokens, stop_ids, stop_text)[0]
+        return self.generate_many([prompt_ids], max_new_tokens, stop_ids, stop_text, caches)[0]
 
     def generate_many(
         self,
@@ -210,11 +211,13 @@ class LanguageModel:
         max_new_tokens: int,
         stop_ids: Collection[int] = (),
         stop_text: str | None = None,
+        caches: list[Any] | None = None,
     ) -> list[tuple[int, ...]]:
         """Greedy continuations of several prompts decoded side by side.
 
         A continuation ends before the first id in ``stop_ids``, or with the token that completes ``stop_text``
-        (kept only when it also carries bytes before the stop text), or after ``max_new_tokens``.
+        (kept only when it also carries bytes before the stop text), or after ``max_new_tokens``. The key-value cache of
+        what was read and said last is added to ``caches``.
         Shorter prompts are padded on the left under explicit positions and a mask. Batching may move a logit by
         some 1e-5, so the batch belongs to what a run must repeat to get the same bits.
 
@@ -225,7 +228,13 @@ class LanguageModel:
         for prompt in prompts:
             self._check_fits(len(prompt), max_new_tokens)
         return generate_many(
-            self.model, self.token_bytes, prompts, max_new_tokens, stop_ids=frozenset(stop_ids), stop_text=stop_text
+            self.model,
+            self.token_bytes,
+            prompts,
+            max_new_tokens,
+            stop_ids=frozenset(stop_ids),
+            stop_text=stop_text,
+            caches=caches,
         )
 
     def constrained(self, prompt_ids: Sequence[int], response_ids: Sequence[int]) -> Constrained:

@@ -35,6 +35,7 @@ class LocalAgent:
         frame = model.chat_template_pieces
         self._stop_ids = frozenset({frame.start, frame.end})
         self._cache = cache or AnswerCache()
+        self._read: tuple[tuple[int, ...], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -54,10 +55,15 @@ class LocalAgent:
         return answer
 
     def _generate(self, prompt: AssembledPrompt) -> Answer | Fault:
+        caches: list[Any] = []
+        self._read = None
         try:
-            ids = self._model.generate(prompt.ids, MAX_ANSWER_TOKENS, stop_ids=self._stop_ids, stop_text="\n")
+            ids = self._model.generate(
+                prompt.ids, MAX_ANSWER_TOKENS, stop_ids=self._stop_ids, stop_text="\n", caches=caches
+            )
         except (AttributionError, RuntimeError) as error:
             return _fault(error)
+        self._read = (prompt.ids, caches[0])
         return Answer(first_sentence(self._model.detokenize(ids).decode(errors="replace")), ids)
 
     def summarise(self, prompt: AssembledPrompt) -> Answer | Fault:
@@ -77,7 +83,10 @@ class LocalAgent:
     def forced_choice(
         self, prompt: AssembledPrompt, own_stem: str, candidates: Mapping[ForcedChoice, Sequence[str]]
     ) -> Choice | Fault:
-        """The likeliest candidate at the slot after ``prompt`` and ``own_stem``; ties go to the label listed first."""
+        """The likeliest candidate at the slot after ``prompt`` and ``own_stem``; ties go to the label listed first.
+
+        A prompt that was answered just before is not read again.
+        """
         labels = {label: tuple(values) for label, values in candidates.items() if values}
         values = [value for listed in labels.values() for value in listed]
         if not values:
@@ -87,13 +96,26 @@ class LocalAgent:
         known = self._cache.get(key)
         if known is not None:
             return Choice(known["preferred"], known["log_probabilities"])
-        choice = self._choose(prefix, labels, values)
+        choice = self._choose(prefix, labels, values, self._take_read(prompt))
         if isinstance(choice, Choice):
             self._cache.put(key, {"preferred": choice.preferred, "log_probabilities": dict(choice.log_probabilities)})
         return choice
 
+    def _take_read(self, prompt: AssembledPrompt) -> Any:
+        """The cache of all but the last token of ``prompt`` where it was answered last; it serves once."""
+        read, self._read = self._read, None
+        if read is None or read[0] != prompt.ids:
+            return None
+        cache = read[1]
+        cache.crop(len(prompt.ids) - 1 - cache.get_seq_length())
+        return cache
+
     def _choose(
-        self, prefix: tuple[int, ...], labels: Mapping[ForcedChoice, tuple[str, ...]], values: Sequence[str]
+        self,
+        prefix: tuple[int, ...],
+        labels: Mapping[ForcedChoice, tuple[str, ...]],
+        values: Sequence[str],
+        read: Any,
     ) -> Choice | Fault:
         continuations = [self._model.tokenize(f" {value}") for value in values]
         longest = max(len(ids) for ids in continuations)
@@ -103,7 +125,8 @@ class LocalAgent:
                 f"{self._model.context_window}"
             )
         try:
-            scored = dict(zip(values, continuation_scores(self._model.model, prefix, continuations), strict=True))
+            scores = continuation_scores(self._model.model, prefix, continuations, read)
+            scored = dict(zip(values, scores, strict=True))
         except RuntimeError as error:
             return _fault(error)
         preferred = max(labels, key=lambda label: max(scored[value] for value in labels[label]))
@@ -121,14 +144,20 @@ def first_sentence(text: str) -> str:
     return text.encode()[: ranges[0][1]].decode().rstrip() if ranges else ""
 
 
-def continuation_scores(model: Any, prefix: Sequence[int], continuations: Sequence[Sequence[int]]) -> list[float]:
-    """Log-probabilities of the continuations after ``prefix``, in nats; one pass over the prefix serves all."""
+def continuation_scores(
+    model: Any, prefix: Sequence[int], continuations: Sequence[Sequence[int]], read: Any = None
+) -> list[float]:
+    """Log-probabilities of the continuations after ``prefix``, in nats; one pass over the prefix serves all.
+
+    ``read`` is a key-value cache of the first tokens of ``prefix``, at least one less than all; it is used up.
+    """
     import torch
 
     longest = max(len(ids) for ids in continuations)
     padded = torch.tensor([[*ids, *[0] * (longest - len(ids))] for ids in continuations])
     with torch.inference_mode():
-        first = model(torch.tensor([list(prefix)]), use_cache=True, logits_to_keep=1)
+        known = 0 if read is None else read.get_seq_length()
+        first = model(torch.tensor([list(prefix[known:])]), cache=read, use_cache=True, logits_to_keep=1)
         logits = first.logits.expand(len(continuations), 1, -1)
         if longest > 1:
             cache = first.cache

@@ -38,6 +38,7 @@ Role = Literal[
     "distractor",
     "dependent",
     "unrelated",
+    "joint",
     "unsupported",
     "attacked",
     "attack",
@@ -46,7 +47,8 @@ Role = Literal[
 """Planted role. Of sealed and given entries: `premise` (false or withdrawn, and struck), `support` (true, used by a claim),
 `correction`, `distractor` (names the claim's place, says nothing about its value), `filler`, `attacked` (true, and
 contradicted by falsehoods), `attack` (one of those). Of claims: `dependent` (rests on the premise or on a guess),
-`unrelated` (rests on what stands), `unsupported` (rests on nothing), `guess` (as that, and recorded as a conjecture)."""
+`unrelated` (rests on what stands), `joint` (follows
+only from all of its entries together), `unsupported` (rests on nothing), `guess` (as that, and recorded as a conjecture)."""
 
 Text = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(check_text)]
 
@@ -75,7 +77,7 @@ class ScenarioEntry(Record):
     text: Text
     tool: ForeignName | None
     used: tuple[ContractId, ...]
-    """Planted truth: entries that state the claim's value; with several, any one suffices."""
+    """Planted truth: entries that the claim follows from; of several any one suffices, for a `joint` claim none."""
     value: Text | None
     """The value the text states; null where it states none."""
 
@@ -84,6 +86,13 @@ class ScenarioEntry(Record):
         if self.value is not None and re.search(rf"(?<!\w){re.escape(self.value)}(?!\w)", self.text) is None:
             raise ValueError(f"the text of {self.key} does not state its value {self.value!r}")
         return self
+
+    @property
+    def cuts(self) -> frozenset[frozenset[str]]:
+        """Planted truth: the smallest sets of entries without which nothing is left that the claim follows from."""
+        if self.role == "joint":
+            return frozenset(frozenset({key}) for key in self.used)
+        return frozenset({frozenset(self.used)} if self.used else ())
 
     @property
     def stem(self) -> str:
@@ -318,10 +327,10 @@ class Scenario(Record):
         return frozenset(key for key in self.struck if self.entry(key).role != "attacked")
 
     def _resting_on(self, roots: frozenset[str]) -> frozenset[str]:
-        """Claims whose used entries are all among ``roots`` and the claims found before."""
+        """Claims one of whose cuts lies in ``roots`` and the claims found before."""
         fallen = set(roots)
         for claim in self.claims:
-            if claim.used and set(claim.used) <= fallen:
+            if any(cut <= fallen for cut in claim.cuts):
                 fallen.add(claim.key)
         return frozenset(claim.key for claim in self.claims if claim.key in fallen)
 

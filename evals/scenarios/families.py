@@ -14,7 +14,7 @@ from evals.scenarios.base import CompactStep, Scenario, ScenarioEntry, Step
 from evals.scenarios.cast import Cast, cast
 from evals.scenarios.long import FOLDS, compaction, laundered_guess
 from evals.scenarios.slot import BOTH_ORDERS, CORRECTIONS, Family, Slot, verdict
-from evals.scenarios.sources import audited_source, redundant_support
+from evals.scenarios.sources import audited_source, conjunctive_causes, redundant_support
 from evals.scenarios.wordings import Topic, topics
 
 
@@ -139,13 +139,14 @@ def competence(slot: Slot) -> Scenario:
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
         "planted-premise": Family(planted_premise, BOTH_ORDERS, ("base",), on_request=("corrections-leave",)),
-        "mixed-parents": Family(mixed_parents, BOTH_ORDERS, ("used-retracted", "unused-retracted")),
+        "mixed-parents": Family(mixed_parents, BOTH_ORDERS, ("used-retracted", "unused-retracted"), wordings=80),
         "null": Family(null, ("none",), NULL_SHAPES, on_request=(ASKED,)),
         "competence": Family(competence, ("none",), ("base",)),
         "redundant-support": Family(redundant_support, BOTH_ORDERS, ("one-retracted", "both-retracted")),
+        "conjunctive-causes": Family(conjunctive_causes, BOTH_ORDERS, ("first-retracted", "second-retracted")),
         "laundered-guess": Family(laundered_guess, BOTH_ORDERS, ("base",)),
-        "syndicated": Family(posing_witnesses, BOTH_ORDERS, SYNDICATED),
-        "sybil": Family(posing_witnesses, BOTH_ORDERS, SYBIL),
+        "syndicated": Family(posing_witnesses, BOTH_ORDERS, SYNDICATED, wordings=80),
+        "sybil": Family(posing_witnesses, BOTH_ORDERS, SYBIL, wordings=80),
         "true-premise-attacked": Family(true_premise_attacked, BOTH_ORDERS, ("used", "unused")),
         "poisoned-tool": Family(audited_source, BOTH_ORDERS, ("changed", "tampered")),
         "stale-source": Family(audited_source, BOTH_ORDERS, ("base",)),

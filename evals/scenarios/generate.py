@@ -5,7 +5,6 @@ from __future__ import annotations
 from evals.errors import ScenarioError
 from evals.scenarios.base import Scenario
 from evals.scenarios.families import FAMILIES, Family, Slot
-from evals.scenarios.wordings import topics
 
 
 def generate(family: str, n: int, seed: int, variant: str | None = None) -> tuple[Scenario, ...]:
@@ -31,13 +30,14 @@ def generate(family: str, n: int, seed: int, variant: str | None = None) -> tupl
 
 
 def _slot(made: Family, family: str, index: int, seed: int, variant: str | None) -> Slot:
-    turn, place = divmod(index, len(topics()))
-    cell = (place + turn) % (len(made.orders) * len(made.variants))
+    turn, place = divmod(index, made.wordings)
+    cell = (place + made.shift(turn)) % made.cells
     return Slot(
         family=family,
         seed=seed,
         index=index,
         place=place,
+        turn=turn,
         order=made.orders[cell % len(made.orders)],
         variant=variant or made.variants[cell // len(made.orders)],
     )

@@ -1,4 +1,4 @@
-"""Further sentences of the wordings, in ``sentences.toml``: apart from the first ones, whose bytes are fixed."""
+"""Further sentences of the wordings, in ``sentences.toml`` and ``further_sentences.toml``, apart from their first ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib import resources
 from types import MappingProxyType
 
 from evals.errors import ScenarioError
-from evals.scenarios.wordings import Topic, topics
+from evals.scenarios.wordings import Topic, all_topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +31,27 @@ class Sentences:
     """A remark about the place as long as a withdrawal: its matched swap."""
 
 
+_FILES = ("sentences.toml", "further_sentences.toml")
+
+
 @lru_cache(maxsize=1)
 def _all() -> Mapping[str, Sentences]:
-    text = (resources.files("evals.scenarios") / "sentences.toml").read_text(encoding="utf-8")
-    document = tomllib.loads(text)
+    folder = resources.files("evals.scenarios")
+    documents = [tomllib.loads(folder.joinpath(name).read_text(encoding="utf-8")) for name in _FILES]
     try:
-        found = {
-            topic.id: Sentences(**document["topics"][topic.id], **document["groups"][topic.group.group])
-            for topic in topics()
-        }
+        said, shared = (
+            {key: each for document in documents for key, each in document[part].items()} for part in _PARTS
+        )
+        found = {topic.id: Sentences(**said[topic.id], **shared[topic.group.group]) for topic in all_topics()}
     except (KeyError, TypeError) as error:
-        raise ScenarioError(f"sentences.toml: a missing or unknown field ({error})") from error
-    unknown = sorted(document["topics"].keys() - found.keys())
+        raise ScenarioError(f"{' or '.join(_FILES)}: a missing or unknown field ({error})") from error
+    unknown = sorted(said.keys() - found.keys())
     if unknown:
-        raise ScenarioError(f"sentences.toml: {', '.join(unknown)} is no wording")
+        raise ScenarioError(f"{' or '.join(_FILES)}: {', '.join(unknown)} is no wording")
     return MappingProxyType(found)
+
+
+_PARTS = ("topics", "groups")
 
 
 def sentences(topic: Topic) -> Sentences:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from evals.scenarios.base import GENERATOR_VERSION, JudgeStep, Question, Scenario, ScenarioEntry, Step
 from evals.scenarios.cast import ASK, HOST_DIGITS, Cast, cast, introduce
 from evals.scenarios.draw import Draw
-from evals.scenarios.wordings import Topic, topics
+from evals.scenarios.wordings import Topic, all_topics
 from evals.trials import PremiseOrder
 
 CORRECTIONS = ("correction-a", "correction-b")
+FIRST = 40
+"""Wordings that every family has."""
 BOTH_ORDERS: tuple[PremiseOrder, ...] = ("premise-first", "corrections-first")
 
 
@@ -26,16 +28,18 @@ class Slot:
     """Number of the wording."""
     order: PremiseOrder
     variant: str
+    turn: int
+    """How often every wording of the family had its turn before."""
 
     @property
     def topic(self) -> Topic:
         """The wording."""
-        return topics()[self.place]
+        return all_topics()[self.place]
 
     @property
     def side(self) -> str:
         """Side ``a`` or ``b`` of the wording, by rounds over all wordings."""
-        return "ab"[self.index // len(topics()) % 2]
+        return "ab"[self.turn % 2]
 
     @property
     def draw(self) -> Draw:
@@ -97,6 +101,20 @@ class Family:
     """Spread evenly, unless one is asked for."""
     on_request: tuple[str, ...] = ()
     """Built only when asked for by name: same text as the others, other steps."""
+    wordings: int = FIRST
+    """How many of the wordings take turns."""
+
+    @property
+    def cells(self) -> int:
+        """Combinations of an order and a variant."""
+        return len(self.orders) * len(self.variants)
+
+    def shift(self, turn: int) -> int:
+        """By how many cells a turn goes on from the first, where a wording has a cell of its own.
+
+        Turns over eighty wordings come in pairs half of the cells apart: two turns show every wording in opposite variants.
+        """
+        return turn if self.wordings <= FIRST else turn // 2 + turn % 2 * (self.cells // 2)
 
 
 def verdict(target: str, candidates: tuple[str, ...] = CORRECTIONS) -> JudgeStep:

@@ -1,4 +1,4 @@
-"""Families about where a fact comes from: two sources of one fact, and a source that is found changed or tampered with."""
+"""Families about where a fact comes from: sources of which either or only both suffice, and one found changed or tampered with."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from evals.scenarios.base import AuditStep, Scenario, ScenarioEntry, Step
+from evals.scenarios.base import AuditStep, DeclaredParent, Scenario, ScenarioEntry, Step
 from evals.scenarios.cast import Cast
 from evals.scenarios.sentences import sentences
 from evals.scenarios.slot import CORRECTIONS, Slot, verdict
+from ledger_core.kernel.types import PPM
 
 Outcome = Literal["mismatch", "stale", "tampered"]
 
@@ -47,6 +48,63 @@ def redundant_support(slot: Slot) -> Scenario:
         then=tuple(verdict(target) for target in targets),
         question=drawn.question(true=drawn.true, false=None if one else drawn.false),
         wording=slot.topic.id,
+    )
+
+
+def conjunctive_causes(slot: Slot) -> Scenario:
+    """Two facts about one place from two sources, and a claim that states both: it follows from neither source alone.
+
+    One of the two is false and is corrected, the first named by the claim (`first-retracted`) or the second; the claim falls
+    with either. It is asked about the fact that was corrected. Foils exchange both values.
+    """
+    draw = slot.draw
+    first = slot.cast(draw)
+    second = slot.cast(draw, slot.topic.sibling, entity=first.entity)
+    about = first if slot.variant == "first-retracted" else second
+    values = tuple(drawn.false if drawn is about else drawn.true for drawn in (first, second))
+    sources = tuple(
+        drawn.premise(key, "premise" if drawn is about else "support", value)
+        for key, drawn, value in zip(_JOINT, (first, second), values, strict=True)
+    )
+    return slot.scenario(
+        slot.in_order(
+            (*(sources if slot.place // 2 % 2 else sources[::-1]), _joint(first, second, values)),
+            (about.correction("a"), about.correction("b")),
+        ),
+        then=(verdict(_JOINT[about is second]),),
+        question=about.question(true=about.true, false=about.false),
+        wording=f"{slot.topic.id}.{slot.topic.sibling.id}",
+    )
+
+
+_JOINT = ("first", "second")
+
+
+def _joint(first: Cast, second: Cast, values: tuple[str, ...]) -> ScenarioEntry:
+    """One sentence that states a fact of each; what else it could have said differs in both."""
+    stem = first.topic.sibling.answer
+    beginning = first.topic.claim.removesuffix(".")
+
+    def said(one: str, other: str) -> str:
+        named = stem if stem.startswith("{entity}") else f"{stem[0].lower()}{stem[1:]}"
+        return f"{first.fill(beginning, one)}, and {second.fill(named)} {other}."
+
+    others = [
+        [value for value in (drawn.false, drawn.true, *drawn.third) if value != stated]
+        for drawn, stated in zip((first, second), values, strict=True)
+    ]
+    return ScenarioEntry(
+        declared=tuple(DeclaredParent(key=key, ppm=PPM) for key in _JOINT),
+        foils=tuple(said(one, other) for one, other in zip(*others, strict=True)),
+        host=None,
+        key="claim-1",
+        kind="claim",
+        role="joint",
+        swap=said(first.swap, second.swap),
+        text=said(*values),
+        tool=None,
+        used=_JOINT,
+        value=values[0],
     )
 
 

@@ -1,4 +1,4 @@
-"""The project's own sentences: ten kinds of place with four facts each, one wording a fact.
+"""The project's own sentences: twenty kinds of place with four facts each, one wording a fact; most families use the first forty.
 
 A wording is a cluster of the statistics: two fillings of one wording are not independent. Each sentence has the slots
 ``{entity}`` (an invented place) and ``{value}`` (a member of the wording's pool).
@@ -60,7 +60,7 @@ class Topic:
     @property
     def sibling(self) -> Topic:
         """Another fact about the same kind of place; its values are of another pool."""
-        siblings = [topic for topic in topics() if topic.group == self.group]
+        siblings = [topic for topic in all_topics() if topic.group == self.group]
         return siblings[(siblings.index(self) + 1) % len(siblings)]
 
 
@@ -81,12 +81,22 @@ def _read(name: str, data: dict[str, Any]) -> tuple[Topic, ...]:
 
 @lru_cache(maxsize=1)
 def topics() -> tuple[Topic, ...]:
-    """All wordings, interleaved: neighbours differ in the kind of place and any prefix mixes the pools.
+    """The first forty wordings, interleaved: neighbours differ in the kind of place and any prefix mixes the pools.
 
     Raises:
         ScenarioError: a wordings file with a missing or unknown field.
     """
-    folder = resources.files("evals.scenarios.texts")
+    return _interleaved("evals.scenarios.texts")
+
+
+@lru_cache(maxsize=1)
+def all_topics() -> tuple[Topic, ...]:
+    """The first forty wordings and forty further ones, for families whose criteria need more than forty clusters."""
+    return (*topics(), *_interleaved("evals.scenarios.texts.further"))
+
+
+def _interleaved(package: str) -> tuple[Topic, ...]:
+    folder = resources.files(package)
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
     groups = [_read(name, tomllib.loads(folder.joinpath(name).read_text(encoding="utf-8"))) for name in names]
     size = len(groups[0])

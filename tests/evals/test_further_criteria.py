@@ -18,6 +18,7 @@ from tests.evals.trial_builder import BOTH_ORDERS, observed, plan, play, scenari
 
 BOOK = load_full_criteria()
 K8 = next(c for c in BOOK.criteria if c.id == "k8").parts[0]
+MEASURED = ("null", "mixed-parents", "redundant-support", "conjunctive-causes")
 FORGED = (("syndicated", "copied"), ("syndicated", "excerpted"), *(("sybil", f"dial-{k}") for k in range(4)))
 
 
@@ -29,7 +30,7 @@ def suite(planted=40, attacked=40, folded=40, forged=80, null=40):
         scenarios("compaction", folded, ("1m", "2"), orders=BOTH_ORDERS, variants=("folds-1", "folds-5")),
         *(scenarios(family, forged, ("2",), variants=(variant,)) for family, variant in FORGED),
         *(scenarios(family, forged, ("2",), variants=("honest",)) for family in ("syndicated", "sybil")),
-        *(scenarios(family, null, ("3",)) for family in ("null", "mixed-parents", "redundant-support")),
+        *(scenarios(family, null, ("3",)) for family in MEASURED),
     )
 
 
@@ -50,7 +51,7 @@ def works(scenario, arm):
             ("honest_pairs", "honest_pairs_merged") if scenario.variant == "honest" else ("attacks", "attacks_passed")
         )
         return {"outcome": "asserts_true", counted[0]: 1, counted[1]: 0}
-    if scenario.family in ("null", "mixed-parents", "redundant-support"):
+    if scenario.family in MEASURED:
         planted = int(scenario.family != "null")
         return {
             "outcome": "abstains",

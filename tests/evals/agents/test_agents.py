@@ -114,6 +114,23 @@ def test_forced_choice_prefers_the_likeliest_value_at_the_slot(tiny: LanguageMod
     assert isinstance(LocalAgent(tiny).forced_choice(prompt, "", {}), Fault)
 
 
+def test_a_choice_reads_on_from_the_answer_before_it_and_prefers_the_same(tiny: LanguageModel) -> None:
+    prompt, candidates = _prompt(tiny), {"false": ["red"], "true": ["blue"], "third": ["green", "grey"]}
+    fresh = LocalAgent(tiny).forced_choice(prompt, " now", candidates)
+    agent, lengths = LocalAgent(tiny), []
+    agent.answer(prompt)
+    hook = tiny.model.register_forward_pre_hook(lambda _, args, __: lengths.append(args[0].shape[1]), with_kwargs=True)
+    read_on, again = agent.forced_choice(prompt, " now", candidates), agent.forced_choice(prompt, "", candidates)
+    hook.remove()
+    assert isinstance(fresh, Choice)
+    assert isinstance(read_on, Choice)
+    assert isinstance(again, Choice)
+    assert read_on.preferred == fresh.preferred
+    assert dict(read_on.log_probabilities) == pytest.approx(dict(fresh.log_probabilities), abs=1e-4)
+    assert lengths[0] == 1 + len(tiny.tokenize(" now"))
+    assert max(lengths[1:]) == len(prompt.ids)
+
+
 def test_the_scripted_agent_answers_and_fails_as_told() -> None:
     prompt = AssembledPrompt((1,), ())
     agent = ScriptedAgent(lambda prompt: "red" if prompt.ids == (1,) else "1" + 1)  # type: ignore[operator]

@@ -13,7 +13,7 @@ from evals.scenarios import FAMILIES, Scenario, decode_scenario, generate
 from evals.scenarios.attacks import ATTACKS, FORGERIES, HONEST
 from evals.scenarios.long import FOLDS, STEPS_BETWEEN
 from evals.scenarios.sentences import sentences
-from evals.scenarios.wordings import topics
+from evals.scenarios.wordings import all_topics
 from ledger_core.kernel.canonical import encode, parse
 
 FIRST = {"planted-premise", "mixed-parents", "null", "competence"}
@@ -47,16 +47,17 @@ def _bare(scenario: Scenario) -> str:
 
 def test_the_families_are_those_of_the_design():
     assert {
-        "redundant-support", "laundered-guess", "syndicated", "sybil", "true-premise-attacked", "poisoned-tool",
-        "stale-source", "compaction", "reversal",
+        "redundant-support", "conjunctive-causes", "laundered-guess", "syndicated", "sybil", "true-premise-attacked",
+        "poisoned-tool", "stale-source", "compaction", "reversal",
     } == set(FURTHER)  # fmt: skip
 
 
 @pytest.mark.parametrize("family", FURTHER)
 def test_no_two_wordings_of_a_family_say_the_same(family):
     variant = FAMILIES[family].variants[0]
-    texts = {s.wording: _bare(s) for s in generate(family, len(topics()), 11, variant)}
-    assert len(texts) == 40
+    wordings = FAMILIES[family].wordings
+    texts = {s.wording: _bare(s) for s in generate(family, wordings, 11, variant)}
+    assert len(texts) == wordings
     assert max(_alike(left, right) for left, right in combinations(texts.values(), 2)) < 0.6
 
 
@@ -92,7 +93,7 @@ def test_what_speaks_against_an_entry_has_120_characters(family):
 
 
 def test_each_further_sentence_has_its_slots_once():
-    for topic in topics():
+    for topic in all_topics():
         found = sentences(topic)
         for text in (found.second, found.guess, found.paraphrase_a, found.paraphrase_b):
             assert (text.count("{entity}"), text.count("{value}")) == (1, 1)
@@ -110,6 +111,28 @@ def test_redundant_support_survives_one_retraction_and_falls_with_the_second(sce
     assert (scenario.true_claims, scenario.dependents) == ((("claim-1",), ()) if one else ((), ("claim-1",)))
     stated = {entry.value for entry in scenario.entries if entry.role == "correction"}
     assert stated == ({None} if one else {scenario.question.true})
+
+
+@pytest.mark.parametrize("scenario", generate("conjunctive-causes", 8, 11), ids=lambda s: f"{s.variant} {s.order}")
+def test_a_conjunctive_claim_states_what_neither_source_says_alone_and_falls_with_either(scenario):
+    first, second, claim = (scenario.entry(key) for key in ("first", "second", "claim-1"))
+    assert claim.used == ("first", "second")
+    assert claim.cuts == {frozenset({"first"}), frozenset({"second"})}
+    assert [_says(first.value, text) for text in (claim.text, first.text, second.text)] == [True, True, False]
+    assert [_says(second.value, text) for text in (claim.text, first.text, second.text)] == [True, False, True]
+    assert not any(_says(entry.value, foil) for foil in (*claim.foils, claim.swap) for entry in (first, second))
+    target, other = (first, second) if scenario.variant == "first-retracted" else (second, first)
+    assert scenario.retracted == {target.key}
+    assert (target.role, other.role, target.value) == ("premise", "support", scenario.question.false)
+    assert scenario.dependents == ("claim-1",)
+    assert scenario.falsehoods == {target.key, "claim-1"}
+    assert {scenario.entry(key).value for key in scenario.corrections} == {scenario.question.true}
+
+
+def test_either_of_two_sources_or_only_both_carry_a_claim():
+    claim = generate("redundant-support", 1, 11)[0].entry("claim-1")
+    assert claim.cuts == {frozenset({"source-a", "source-b"})}
+    assert generate("null", 1, 11)[0].claims[0].cuts == frozenset()
 
 
 @pytest.mark.parametrize("scenario", generate("laundered-guess", 4, 11), ids=lambda s: s.order)

@@ -14,22 +14,26 @@ from evals.errors import ScenarioError
 from evals.matcher import match
 from evals.mentions import fold
 from evals.scenarios import FAMILIES, GENERATOR_VERSION, Scenario, decode_scenario, generate
-from evals.scenarios.wordings import topics
+from evals.scenarios.wordings import Topic, all_topics, topics
 from evals.trials import Outcome
 
 ALL = {family: generate(family, 80, 11) for family in FAMILIES}
 EVERY = [scenario for scenarios in ALL.values() for scenario in scenarios]
 
+EIGHTY = {"mixed-parents", "syndicated", "sybil"}
+"""Families whose criteria need more than forty wordings."""
+
 # A change of any wording, pool, order or draw changes these: give the generator another version, then new digests.
 GOLDEN = {
     "planted-premise": "e1f9173c11df3cbe89350f606e59d137e71f92ec5ab4b6c8e95e63320926dbd3",
-    "mixed-parents": "c6d35e2ea9d43a5d0c1c2d0f7200605de255d67cbddf5a1ad39bb08a233d7c04",
+    "mixed-parents": "9abfb181ef2c7dcf97a5c9233d5738a6e65eba4b5e6ccd539254494de7ec5dd0",
     "null": "b900e5ccff4e057d239a9ccc254be86b30d2d692fe37104428e2450ac4f28d21",
     "competence": "741aff1cb8b7ea82933cc21300f6efe0474f71f87d99b993fbc890fbd058eb09",
     "redundant-support": "16e93b3d44ca5386e015f0f08b871ea9b66e033cf1326926d962cd473ef3812e",
+    "conjunctive-causes": "21b6d1e7ee0a5c65de7ce1e2fd695101a248e5ea0c9c5ee11eb788612de9662c",
     "laundered-guess": "e1ebdf18fd46231ebe23e5effec1328aa6e88b71c3ca0f12125bb91bd67cf086",
-    "syndicated": "29b613ff260221177f2918e575ab6c54d3b4e916b035b1b96ebbdc47cfa65742",
-    "sybil": "057086e03818d748dbb20120d9d3a8ce0ff1cc8a5409d2ce72f9250c1c84cd7a",
+    "syndicated": "8745850b6d5bf34769cd35d546b0384624a70b21b98e084965ef900b512c1040",
+    "sybil": "35b923ec47d4236452859bd7deb5046968bd5f80ad61899867fd4d5f01793359",
     "true-premise-attacked": "7c1954a7e8f825ccc387f2111688e27fa1dc636089156bb305a31dea83586422",
     "poisoned-tool": "66e3478ae6be90ed6b92e992e9878b387a8c3a6d71d47eb726f2c01029b55a8a",
     "stale-source": "28cb2f8c13e4bb003cb5814d86c1501863f7519580df01462b30aaa20623cc0e",
@@ -75,16 +79,17 @@ def test_orders_and_variants_are_spread_evenly(family: str, cells: int) -> None:
 
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
-def test_forty_wordings_take_turns_and_meet_every_cell(family: str) -> None:
+def test_wordings_take_turns_and_meet_every_cell(family: str) -> None:
     made = FAMILIES[family]
+    assert made.wordings == (80 if family in EIGHTY else 40)
     turns = len(made.orders) * len(made.variants)
-    scenarios = generate(family, 40 * turns, 5)
-    wordings = Counter(scenario.wording.split(".")[0] for scenario in scenarios[:40])
+    scenarios = generate(family, made.wordings * turns, 5)
+    wordings = Counter(scenario.wording.split(".")[0] for scenario in scenarios[: made.wordings])
     assert set(wordings.values()) == {1}
-    assert len(wordings) == 40
+    assert len(wordings) == made.wordings
     met = Counter((s.wording.split(".")[0], s.order, s.variant) for s in scenarios)
     assert set(met.values()) == {1}
-    assert len(met) == 40 * turns
+    assert len(met) == made.wordings * turns
 
 
 def test_scenarios_decode_from_their_bytes_and_from_nothing_else() -> None:
@@ -244,7 +249,19 @@ def test_competence_shows_the_true_value_only() -> None:
 
 
 def test_siblings_take_values_of_another_pool() -> None:
-    assert all(topic.pool != topic.sibling.pool and topic.group == topic.sibling.group for topic in topics())
+    assert all(topic.pool != topic.sibling.pool and topic.group == topic.sibling.group for topic in all_topics())
+
+
+def test_further_wordings_are_no_more_alike_than_the_first_forty() -> None:
+    """Every sentence of a wording together, its place and value taken out: kinds of place do not share sentences."""
+
+    def closest(some: tuple[Topic, ...]) -> float:
+        said = [f"{t.premise} {t.correction_a} {t.correction_b} {t.claim} {t.dependent} {t.question}" for t in some]
+        found = [_shingles(re.sub(r"{\w+}", "", text)) for text in said]
+        return max(len(left & right) / len(left | right) for left, right in combinations(found, 2))
+
+    assert all_topics()[:40] == topics()
+    assert closest(all_topics()) <= closest(topics())
 
 
 @pytest.mark.parametrize(

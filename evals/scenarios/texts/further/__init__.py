@@ -1,0 +1,1 @@
+"""Wordings beside the first forty, for families whose criteria need more."""
