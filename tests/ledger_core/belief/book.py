@@ -127,9 +127,17 @@ class Book:
         return self.add(self.author.write(EntryGiven, message_fact(NAMESPACE, key, 0), body))
 
     def generation(
-        self, context: Iterable[EventId] = (), *, attestation: str = "boundary", exact: bool = True
+        self,
+        context: Iterable[EventId | None] = (),
+        *,
+        attestation: str = "boundary",
+        exact: bool = True,
+        weights: str | None = WEIGHTS,
     ) -> EventId:
-        """A model call whose context is one token of each entry."""
+        """A model call whose context is one token of each entry, or of the template where None stands.
+
+        ``weights`` are known only where the model call is ``exact``, unless others are named.
+        """
         key = self.next_key()
         entries = list(context)
         regions = tuple(
@@ -137,7 +145,7 @@ class Book:
                 entry=entry,
                 token_start=number if exact else None,
                 token_stop=number + 1 if exact else None,
-                unit=number,
+                unit=None if entry is None else number,
             )
             for number, entry in enumerate(entries)
         )
@@ -154,7 +162,7 @@ class Book:
             response=self.ref(key),
             response_tokens=tokens,
             splitter="sentences-v1",
-            weights_digest=WEIGHTS if exact else None,
+            weights_digest=weights if exact or weights != WEIGHTS else None,
         )
         return self.add(self.author.write(GenerationRecorded, message_fact(NAMESPACE, key, 1), body))
 
@@ -192,17 +200,19 @@ class Book:
         result: str = "grounded",
         predecessor: EventId | None = None,
         null_high: int | None = 100_000,
+        edge_high: int | None = None,
         rows: str = "cc" * 32,
     ) -> EventId:
         """A measurement: per entry a weight in ppm (an edge) or one of `null`, `undetermined`, `opposes`.
 
-        ``null_high`` bounds the interval of a null on both sides; None for a null without an interval.
+        ``null_high`` bounds the interval of a null on both sides; None for a null without an interval. So does
+        ``edge_high`` that of an edge.
         """
-        null = None if null_high is None else Interval.make(low=-null_high, high=null_high)
+        null, edge = (None if high is None else Interval.make(low=-high, high=high) for high in (null_high, edge_high))
         measured = tuple(
             MeasuredEntry.make(
                 entry=entry,
-                interval=null if value == "null" else None,
+                interval={"null": null}.get(str(value), edge if isinstance(value, int) else None),
                 labels=(),
                 ppm=value if isinstance(value, int) else None,
                 verdict="edge" if isinstance(value, int) else value,

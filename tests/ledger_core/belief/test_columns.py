@@ -9,6 +9,7 @@ import pytest
 
 from ledger_core.belief.columns import Columns
 from ledger_core.belief.digest_table import DigestTable
+from ledger_core.belief.neighbourhood import ReferenceIndex
 from ledger_core.kernel.errors import BeliefError
 from ledger_core.kernel.statements.outline import Outline, outline
 from tests.ledger_core.belief.book import Book
@@ -64,8 +65,8 @@ def book():
 
 def columns_of(book):
     columns = Columns()
-    for statement in book.statements:
-        columns.add(outline(statement.encoded) or statement)
+    for number, statement in enumerate(book.statements):
+        assert columns.add(outline(statement.encoded) or statement) == number
     return columns
 
 
@@ -116,3 +117,25 @@ def test_a_reference_to_what_did_not_come_is_refused(book):
     book.claim(book.generation([book.given()]))
     with pytest.raises(BeliefError, match=r"generation\.recorded refers to [0-9a-f]{64}, which did not come before it"):
         Columns().add(book.statements[1])
+
+
+def test_what_surrounds_a_verdict_is_all_that_stood_before_it():
+    """As the index of references finds it, whatever came afterwards."""
+    book = Book()
+    target, premise, candidate, other = (book.seal(f"{name}.example") for name in "abcd")
+    generation = book.generation([target, premise])
+    book.claim(generation, [target])
+    book.verdict(premise, other)
+    spoken_of = book.seal("e.example")
+    book.verdict(spoken_of, candidate)
+    before = ReferenceIndex(book.statements)
+    verdict = book.verdict(target, candidate)
+    (filed,) = book.statements[-1:]
+    book.verdict(premise, book.seal("c.example"))
+    book.verdict(target, spoken_of)
+    book.claim(generation, [target, premise])
+    book.reverse(verdict)
+    by_id = {statement.event_id: statement for statement in book.statements}
+    found = columns_of(book).around(filed, by_id.__getitem__)
+    assert found == before.around(target, candidate)
+    assert {premise, generation, other, spoken_of} <= {statement.event_id for statement in found}

@@ -22,3 +22,10 @@ def test_it_holds_what_decides_and_nothing_else():
 
     found = ReferenceIndex(book.statements).around(target, candidate)
     assert [statement.event_id for statement in found] == sorted(expected)
+
+
+def test_it_knows_what_it_was_shown():
+    book = Book()
+    shown, hidden = book.seal("a.example"), book.seal("b.example")
+    index = ReferenceIndex(book.statements[:2])
+    assert (shown in index, hidden in index, book.seal_of(hidden) in index) == (True, False, False)
