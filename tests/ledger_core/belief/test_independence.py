@@ -218,3 +218,16 @@ def test_a_verdict_completes_a_pair_with_everyone_else_who_may_count():
     assert completed(one) == (tuple(sorted((one, two))),)
     assert completed(akin) == ()
     assert completed(two, "undecided") == completed(two, "support") == ()
+
+
+def test_pairs_come_sorted():
+    book = Book()
+    target, *others = (book.seal(f"{name}.example") for name in "tabcdef")
+    for other in others[1:]:
+        book.verdict(target, other)
+    index = index_statements(book.statements, SEED_V4)
+    body = VerdictFiledBody.make(
+        candidate=others[0], recipe="r", stage_a=None, stage_b=None, target=target, verdict="contradict"
+    )
+    expected = sorted((min(others[0], other), max(others[0], other)) for other in others[1:])
+    assert pairs_completed(body, index, who_testifies(index)) == tuple(expected)
