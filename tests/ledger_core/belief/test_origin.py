@@ -140,6 +140,39 @@ def test_the_cluster_of_a_host(host, cluster):
     assert host_cluster(host) == cluster
 
 
+LONGEST = ".".join(["a" * 61, "a" * 61, "a" * 61, "b" * 59, "example"])
+"""As long as a host name may be: 253 characters."""
+
+
+@pytest.mark.parametrize(
+    ("host", "cluster"),
+    [
+        (LONGEST, "b" * 59 + ".example"),
+        (LONGEST.upper(), "b" * 59 + ".example"),
+        (f"{LONGEST}.", "b" * 59 + ".example"),
+        (f"a{LONGEST}", "address"),
+        (f"a{LONGEST}".upper(), "address"),
+        (f"{'a' * 63}.example", f"{'a' * 63}.example"),
+        (f"{'A' * 63}.example", f"{'a' * 63}.example"),
+        (f"{'A' * 64}.example", "address"),
+        ("a.b", "a.b"),
+        ("A.B", "a.b"),
+        ("a_.example", "a_.example"),
+        ("A_.example", "a_.example"),
+        ("0.0x", "address"),
+        ("0.0xg", "0.0xg"),
+        ("x.home.arpa", "address"),
+        ("home.arpa", "address"),
+        ("arpa.example", "arpa.example"),
+        ("xlocal.example", "xlocal.example"),
+        ("a.xlocal", "a.xlocal"),
+    ],
+)
+def test_the_bounds_of_a_host_name(host, cluster):
+    assert len(LONGEST) == 253
+    assert host_cluster(host) == cluster
+
+
 def cluster(**fields):
     book = Book()
     book.seal(fields.pop("host", None), **fields)
@@ -156,6 +189,8 @@ def cluster(**fields):
         ({"attestation": "imported", "tool": "get_user"}, "tool:get_user"),
         ({"attestation": "imported", "tool": "get_user", "host": "api.example.com"}, "example.com"),
         ({"host": None}, "address"),
+        ({"reach": "local", "tool": "x" * 240}, "tool:" + "x" * 240),
+        ({"reach": "local", "tool": "x" * 241}, "tool:sha256:" + hashlib.sha256(b"x" * 241).hexdigest()),
         ({"reach": "local", "tool": "x" * 256}, "tool:sha256:" + hashlib.sha256(b"x" * 256).hexdigest()),
     ],
 )
