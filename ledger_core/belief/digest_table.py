@@ -19,7 +19,9 @@ _RECENT = 1 << 12
 class DigestTable:
     """Distinct digests of 32 bytes, numbered from 0 in the order in which they came."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, recent: int = _RECENT) -> None:
+        """``recent``: how many of those found last are remembered apart; none where they are only added."""
+        self._most_recent = recent
         self._held = bytearray()
         self._slots = array("i", [_FREE]) * _FIRST_SLOTS
         self._mask = _FIRST_SLOTS - 1
@@ -42,7 +44,8 @@ class DigestTable:
             number = self._slots[self._slot(digest)]
             if number == _FREE:
                 return None
-            self._remember(digest, number)
+            if self._most_recent:
+                self._remember(digest, number)
         return number
 
     def add(self, digest: bytes) -> int | None:
@@ -56,7 +59,8 @@ class DigestTable:
         self._slots[slot] = number
         self._held += digest
         self._count = number + 1
-        self._remember(digest, number)
+        if self._most_recent:
+            self._remember(digest, number)
         if 2 * self._count > len(self._slots):
             self._grow()
         return number
@@ -74,7 +78,7 @@ class DigestTable:
         return slot
 
     def _remember(self, digest: bytes, number: int) -> None:
-        if len(self._recent) >= _RECENT:
+        if len(self._recent) >= self._most_recent:
             self._recent.clear()
         self._recent[digest] = number
 

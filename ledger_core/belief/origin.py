@@ -58,6 +58,9 @@ _LOCAL_SUFFIXES = ("localhost", "local", "internal", "home.arpa")
 _MAX_HOST = 253
 _MAX_TOOL_BYTES = 240
 _PORT = re.compile(r":[0-9]*$")
+_PLAIN_HOST = re.compile(
+    r"(?!xn--)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.(?!xn--)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*"
+)
 _ASCII_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
@@ -111,6 +114,8 @@ def installed_list_digest() -> str:
 def _labels(host: str) -> list[str] | None:
     """Lower-case A-labels of ``host``; None when it is an IPv6 address or no host name."""
     bare = _PORT.sub("", host.rpartition("@")[2])
+    if _PLAIN_HOST.fullmatch(bare):  # what mapping leaves as it is
+        return bare.split(".") if len(bare) <= _MAX_HOST else None
     try:
         mapped = idna.uts46_remap(bare, std3_rules=False, transitional=False)
         labels = [_a_label(label) for label in mapped.removesuffix(".").split(".")]

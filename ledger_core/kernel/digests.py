@@ -10,6 +10,7 @@ Three constructions, no fourth:
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import NewType
@@ -81,6 +82,7 @@ class Prefix(StrEnum):
 
 
 _BODY_PREFIX = b"ostk-body-v1"
+_LENGTH = struct.Struct(">Q")
 
 
 def domain(prefix: Prefix, data: bytes) -> bytes:
@@ -90,8 +92,10 @@ def domain(prefix: Prefix, data: bytes) -> bytes:
 
 def framed(prefix: Prefix, parts: Iterable[bytes]) -> bytes:
     """``H(prefix ‖ 00 ‖ Σ u64be(len) ‖ part)`` as 32 raw bytes; the frames stop ``(ab, c)`` from meeting ``(a, bc)``."""
-    framed_parts = [piece for part in parts for piece in (len(part).to_bytes(8, "big"), part)]
-    return hashlib.sha256(prefix.separated + b"".join(framed_parts)).digest()
+    pieces = [prefix.separated]
+    for part in parts:
+        pieces += (_LENGTH.pack(len(part)), part)
+    return hashlib.sha256(b"".join(pieces)).digest()
 
 
 def body(data: bytes) -> bytes:

@@ -118,6 +118,8 @@ class FileBlobStore:
         self._temporary = folder / "tmp"
         self._tombstones = folder / "erased"
         self._keys = None if keys is None else KeyFolder(keys)
+        self.folder = folder
+        self.key_folder = keys
         self._durable: set[str] = set()
         self._ready = False
 

@@ -78,17 +78,15 @@ def verify(
     that came without them. ``belief``, empty so far, takes in every evidence statement that passed, so that whoever folds
     a verified ledger reads it once; where the report names a divergence, what it then believes counts for nothing.
     """
-    walk = _Walk(ledger, TreeWatch(ledger.scope, kept), belief, content=content)
-    divergence = None
+    cited = Cited(ledger) if content else None
+    walk = _Walk(ledger, TreeWatch(ledger.scope, kept), belief, cited)
     try:
-        walk.control()
-        walk.evidence()
-        walk.kept()
-        walk.index()
-        walk.content()
-        walk.conclusions()
-    except _DivergedError as found:
-        divergence = found.divergence
+        divergence = walk.divergence()
+        if cited is not None:
+            cited.settle()
+    finally:
+        if cited is not None:
+            cited.close()
     return VerificationReport(
         head=walk.heads.get("evidence"),
         control_head=walk.heads.get("control"),
@@ -132,7 +130,7 @@ class _Receipt(NamedTuple):
 
 
 class _Walk:
-    def __init__(self, ledger: Ledger, watch: TreeWatch, belief: LogFold | None, *, content: bool) -> None:
+    def __init__(self, ledger: Ledger, watch: TreeWatch, belief: LogFold | None, cited: Cited | None) -> None:
         self._ledger = ledger
         self._watch = watch
         # Nobody who only verifies keeps judgements.
@@ -140,7 +138,7 @@ class _Walk:
         self._take: Callable[[Read], object] = self._columns.add if belief is None else belief.take
         self._scope = ledger.scope.canonical_bytes()
         self._walked = Walked(ledger.store.event, self._columns)
-        self._cited = Cited(ledger) if content else None
+        self._cited = cited
         self._policies: list[str] = []
         self._receipt = _Receipt.of(b"")
         self._genesis: StoredEvent | None = None
@@ -151,6 +149,19 @@ class _Walk:
         """Whether the index columns of every row said what its statement says."""
         self._mismatches: Sequence[ReceiptMismatch] = ()
         self._incomparable: LedgerError | None = None
+
+    def divergence(self) -> Divergence | None:
+        """Walk everything; the first thing that is wrong."""
+        try:
+            self.control()
+            self.evidence()
+            self.kept()
+            self.index()
+            self.content()
+            self.conclusions()
+        except _DivergedError as found:
+            return found.divergence
+        return None
 
     @property
     def blobs(self) -> int:
@@ -361,7 +372,10 @@ class _Walk:
 
     def content(self) -> None:
         """Every blob that any statement cites."""
-        found = None if self._cited is None else self._cited.divergence()
+        if self._cited is None:
+            return
+        self._cited.settle()
+        found = self._cited.divergence()
         if found is not None:
             raise _DivergedError(found)
 

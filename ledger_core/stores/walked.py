@@ -34,7 +34,7 @@ class Walked:
     _control_kinds: dict[bytes, str] = field(default_factory=dict)
     _control_facts: dict[str, str] = field(default_factory=dict)
     """Source fact -> latest control event about it."""
-    _facts: DigestTable = field(default_factory=DigestTable)
+    _facts: DigestTable = field(default_factory=lambda: DigestTable(recent=0))
     _current: array[int] = field(default_factory=lambda: array("I"))
     """Number of an evidence fact -> number of the latest event about it."""
 

@@ -44,7 +44,7 @@ class Timing:
 
     seconds: float
     cpu_seconds: float
-    """Of this process, user and system."""
+    """Of this process and of those that it started for the work, user and system."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,12 @@ class Comparison:
     def ratios(self) -> tuple[float, ...]:
         """Ours / plain of each round."""
         return tuple(ours / plain for ours, plain in zip(self.ours_seconds, self.plain_seconds, strict=True))
+
+    @property
+    def cpu_ratio(self) -> float:
+        """Median over rounds of ours / plain in processor time; NaN where it was not measured."""
+        pairs = zip(self.ours_cpu_seconds, self.plain_cpu_seconds, strict=True)
+        return statistics.median([ours / plain for ours, plain in pairs]) if self.plain_cpu_seconds else math.nan
 
     @property
     def micros(self) -> tuple[float, float]:

@@ -20,7 +20,7 @@ class Reading:
 
     timing: Timing
     peak_mebibytes: float
-    """Largest resident set, the interpreter and its libraries included."""
+    """Largest resident sets of the process and of one that it started, together; interpreters and libraries included."""
     events: int
 
 
@@ -59,7 +59,15 @@ def _plain(home: Path) -> Callable[[], int]:
 
 
 def _peak_kibibytes() -> int:
-    """Largest resident set of this program; where the system only knows that of the process, its parent's counts too."""
+    """Largest resident sets, at most: of this program and of the largest that it started.
+
+    What the system says of one that was started may be what its parent held when it started it.
+    """
+    return _own_peak() + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+
+def _own_peak() -> int:
+    """Of this program; where the system only knows that of the process, its parent's counts too."""
     status = Path("/proc/self/status")
     if status.exists():
         for line in status.read_text(encoding="ascii").splitlines():
@@ -81,9 +89,10 @@ def main(home: str, what: str) -> None:
         events = work()
 
     timing = timed(counted)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
     found = {
         "seconds": timing.seconds,
-        "cpu_seconds": timing.cpu_seconds,
+        "cpu_seconds": timing.cpu_seconds + children.ru_utime + children.ru_stime,
         "peak_kibibytes": _peak_kibibytes(),
         "events": events,
     }
