@@ -115,6 +115,12 @@ def test_the_order_check_of_long_strings_agrees_with_normalisation(value: str) -
     assert admitted(normal), "nearly no string of these letters is normal by itself"
 
 
+@pytest.mark.parametrize("length", [1, 300])
+def test_marks_in_order_are_admitted_in_long_strings_too(length: int) -> None:
+    assert admitted("q\u0316\u0301b" * length)
+    assert not admitted("q\u0301\u0316b" * length)
+
+
 @pytest.mark.parametrize("value", ["a", "tool.name-1_x", "a" * 128])
 def test_contract_ids(value: str) -> None:
     assert is_contract_id(value)

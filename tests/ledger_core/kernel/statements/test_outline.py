@@ -179,6 +179,18 @@ def test_a_generation_is_exact_only_if_nothing_is_missing(missing):
     assert agreed(spelled(document)).recorded.is_exact is False
 
 
+@pytest.mark.parametrize("bound", ["token_start", "token_stop"])
+def test_without_prompt_tokens_no_region_has_a_bound(bound):
+    document = plain("generation.recorded", (("body", "prompt_tokens"), None))
+    for region in document["body"]["context"]:
+        region |= {"token_start": None, "token_stop": None}
+    assert agreed(spelled(document)) is not None
+    document["body"]["context"][1][bound] = 5
+    with pytest.raises(StatementError):
+        decode_statement(spelled(document))
+    assert outline(spelled(document)) is None
+
+
 def test_what_is_too_long_has_none():
     document = plain("generation.recorded")
     parent = document["body"]["context"][0] | {"token_start": 0, "token_stop": 0}
