@@ -6,7 +6,7 @@ weights. A decision without a calibration keeps its uncalibrated ones and says s
 
 from attribution.calibration.fit import Calibration, Reliability, Uncalibrated, calibrate
 from attribution.calibration.pairs import Deletion, Pair, Placebos, collect, learnt_from
-from attribution.calibration.weights import reweigh
+from attribution.calibration.weights import reweigh, uncalibrated_brier
 
 __all__ = [
     "Calibration",
@@ -19,4 +19,5 @@ __all__ = [
     "collect",
     "learnt_from",
     "reweigh",
+    "uncalibrated_brier",
 ]

@@ -69,7 +69,7 @@ def collect(measured: ClaimMeasurement, scenario: str, asserts: Asserts) -> tupl
     decision = measured.cuts
     if not decision.edges or not asserts(frozenset()):
         return ()
-    sets = [((unit,), False) for unit in sorted(decision.edges)]
+    sets: list[tuple[tuple[int, ...], bool]] = [((unit,), False) for unit in sorted(decision.edges)]
     sets += [(cut.members, False) for cut in decision.cuts]
     sets += [((unit.unit,), True) for unit in decision.units if unit.verdict == "null"]
     full = margin_left(measured, ())

@@ -1,12 +1,14 @@
-"""A decision with calibrated weights."""
+"""A decision with calibrated weights, and how well the uncalibrated ones do."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from attribution.calibration.fit import Calibration
-from attribution.calibration.pairs import margin_left
+from attribution.calibration.pairs import Deletion, margin_left
 from attribution.decision import ClaimDecision
+from attribution.decision.verdicts import PPM, uncalibrated_ppm
 from attribution.measurement import ClaimMeasurement
 
 
@@ -28,3 +30,9 @@ def reweigh(measured: ClaimMeasurement, calibration: Calibration) -> ClaimDecisi
         cuts=tuple(replace(cut, ppm=calibration.ppm(cut.margin_nats)) for cut in decision.cuts),
         flags=tuple(flag for flag in decision.flags if flag != "uncalibrated"),
     )
+
+
+def uncalibrated_brier(deletions: Iterable[Deletion]) -> float | None:
+    """Mean squared error of ``1 − exp(−max(0, loss))`` over the cuts among ``deletions``; None without any."""
+    errors = [(uncalibrated_ppm(cut.loss_nats) / PPM - cut.lost) ** 2 for cut in deletions if not cut.placebo]
+    return sum(errors) / len(errors) if errors else None

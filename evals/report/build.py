@@ -65,6 +65,7 @@ def build_report(evaluation: Evaluation, records: Iterable[TrialRecord], inputs:
         cascades=inputs.cascades,
         stability=inputs.stability,
         what_if=inputs.what_if,
+        weights=inputs.weights,
         transcripts=_transcripts(evaluation, trials, inputs, recompute),
     )
 

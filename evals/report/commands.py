@@ -88,6 +88,13 @@ class Recompute:
             f"AND t.arm = {_quoted(arm)} GROUP BY 1 ORDER BY 1"
         )
 
+    def weights(self) -> str:
+        """Count the claims that were said again without a cut, or as a placebo without a unit of no effect."""
+        return _sql(
+            "SELECT placebo, lost, count(*), avg(margin) AS margin, avg(loss) AS loss FROM weight_pairs "
+            f"{self._of_the_run()} GROUP BY 1, 2 ORDER BY 1, 2"
+        )
+
     def transcript(self, scenario_id: str) -> str:
         """Read what every arm answered to one scenario."""
         return _sql(

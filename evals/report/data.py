@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 from evals.errors import ReportError
 from evals.report.evidence import Cascade, PersistedRow, StabilityRow, Transcript, WhatIfRow
 from evals.report.fields import Chance, Count, Number, Row, Text, VerdictName
+from evals.report.weights import WeightsRow
 from evals.statistics import Interval, PValue, Undefined
 
 SCHEMA = "veritas-report-v3"
@@ -324,6 +325,8 @@ class ReportData(Row):
     cascades: tuple[Cascade, ...]
     stability: tuple[StabilityRow, ...]
     what_if: tuple[WhatIfRow, ...]
+    weights: WeightsRow | None = None
+    """``None`` where no claim was said again, as in a main job."""
     transcripts: tuple[Transcript, ...]
 
     def to_json(self) -> str:

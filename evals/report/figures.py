@@ -12,7 +12,8 @@ def figures_of(data: ReportData) -> dict[str, float]:
     """Name -> number; what is undefined in the report has no name here.
 
     Names are dotted paths: ``criterion.k1.code``, ``criterion.k1.0.high``, ``persistence.2.planted-premise.base.both``,
-    ``contrast.accuracy.2-minus-2k.planted-premise.base.both``, ``trials.errored``. A code is the exit code of the verdict.
+    ``contrast.accuracy.2-minus-2k.planted-premise.base.both``, ``weights.brier``, ``trials.errored``.
+    A code is the exit code of the verdict.
     """
     found: dict[str, float] = {}
     for criterion in data.criteria:
@@ -31,6 +32,11 @@ def figures_of(data: ReportData) -> dict[str, float]:
     for fold in data.folds:
         name = f"folds.{fold.metric}.{fold.left}-minus-{fold.right}.{fold.family}.{fold.folds}"
         found |= _ends(name, fold.band)
+    if data.weights is not None:
+        named = {
+            name: getattr(data.weights, name) for name in ("pairs", "lost", "written_brier", "brier", "brier_base_rate")
+        }
+        found |= {f"weights.{name}": float(value) for name, value in named.items() if value is not None}
     for word in _ACCOUNTED:
         found[f"trials.{word}"] = float(sum(getattr(row, word) for row in data.accounting))
     return found

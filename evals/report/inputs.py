@@ -7,6 +7,7 @@ from pydantic import Field
 from evals.report.data import Identity, ProvenanceRow
 from evals.report.evidence import Cascade, PersistedRow, StabilityRow, WhatIfRow
 from evals.report.fields import Count, Row, Text
+from evals.report.weights import WeightsRow
 
 
 class ScenarioFacts(Row):
@@ -39,6 +40,8 @@ class ReportInputs(Row):
     cascades: tuple[Cascade, ...]
     stability: tuple[StabilityRow, ...]
     what_if: tuple[WhatIfRow, ...]
+    weights: WeightsRow | None = None
+    """``None`` where no claim was said again."""
     facts: tuple[ScenarioFacts, ...]
     prompts: tuple[PromptText, ...]
 

@@ -10,6 +10,7 @@ from evals.report.compare import Comparison
 from evals.report.data import ChangeTable, ReportData
 from evals.report.environment import page_environment, style_sheet
 from evals.report.tables import TABLES
+from evals.report.weights import reliability_chart
 
 SECTIONS = (
     ("verdicts", "Verdicts"),
@@ -23,6 +24,7 @@ SECTIONS = (
     ("cascades", "Cascades"),
     ("what-if", "What if"),
     ("stability", "Stability"),
+    ("weights", "Weights"),
     ("transcripts", "Transcripts"),
 )
 
@@ -72,6 +74,7 @@ def render_html(data: ReportData) -> str:
         retractions=contrast_view.retractions(data),
         fold_curves=contrast_view.fold_curves(data),
         readings=view.readings(data),
+        reliability=reliability_chart(data.weights.reliability) if data.weights else "",
         gates=view.gates(data.stability),
         survival=view.survival(data),
     )

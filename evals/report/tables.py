@@ -22,6 +22,7 @@ from evals.report.data import (
 )
 from evals.report.evidence import Cascade, PersistedRow, StabilityRow, Transcript, WhatIfRow
 from evals.report.fields import Row
+from evals.report.weights import ReliabilityRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,6 +41,7 @@ TABLES: dict[str, tuple[type[Row], Callable[[ReportData], Sequence[Row]]]] = {
     "cascades": (Cascade, lambda data: data.cascades),
     "stability": (StabilityRow, lambda data: data.stability),
     "what_if": (WhatIfRow, lambda data: data.what_if),
+    "reliability": (ReliabilityRow, lambda data: data.weights.reliability if data.weights else ()),
     "transcripts": (Transcript, lambda data: data.transcripts),
 }
 """Table -> what a row is, and its rows. Lists inside a row are JSON text."""

@@ -21,6 +21,7 @@ from evals.report import (
     figures_of,
 )
 from evals.report import write_report as write_files
+from evals.report.commands import Recompute
 from evals.scenarios import Scenario
 from evals.trial_runner import ScenarioLog
 from ledger_core.kernel.policy import Policy
@@ -36,6 +37,7 @@ from pipelines.stages.persisted import persisted_rows
 from pipelines.stages.scenarios import stored_scenarios
 from pipelines.stages.stability import stability_rows
 from pipelines.stages.trials import scenario_logs, stored_records
+from pipelines.stages.weights import weights_of
 from pipelines.workspace import SAMPLES_TENANT, Workspace
 
 
@@ -94,13 +96,15 @@ def _inputs(
 ) -> ReportInputs:
     scenarios = stored_scenarios(at, scope)
     stability, what_if = _of_the_samples(at)
+    named = identity(at, evaluation)
     return ReportInputs(
-        identity=identity(at, evaluation),
+        identity=named,
         provenance=provenance(at, scope),
         persisted=persisted_rows(at, scope),
         cascades=cascades(logs, policy, ledger_name(scope)),
         stability=(*stability_rows(at, scope), *stability),
         what_if=what_if,
+        weights=weights_of(at, scope, Recompute(named.run, named.evaluate)),
         facts=tuple(_scenario_facts(scenario) for scenario in scenarios if scenario.question is not None),
         prompts=_prompts(at, scope),
     )

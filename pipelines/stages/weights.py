@@ -1,17 +1,22 @@
 """Says measured claims again with what they rest on deleted: what a weight is worth, from the claims that a suite records.
 
-A leaf: it is calibrated for the report and changes no measurement.
+A leaf: weights are calibrated for the report, and no measurement is changed.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from attribution.calibration import Deletion, collect
 from attribution.measurement import ClaimMeasurement
 from attribution.trajectory import Trajectory
 from evals.agents.answer_cache import AnswerCache
 from evals.reasserting import Reassertion, expected_of
+from evals.report.commands import Recompute
+from evals.report.weights import WeightsRow, weights_row
 from evals.scenarios import Scenario
 from ledger_core.kernel.statements import Scope
+from pipelines.errors import MissingTableError
 from pipelines.lake import read_table
 from pipelines.plan import JobPlan
 from pipelines.progress import track
@@ -62,7 +67,7 @@ def _deletions(
     return collect(measured, scenario.wording, lambda deleted: not deleted or again.asserts(deleted))
 
 
-def _row(trajectory: Trajectory, measured: ClaimMeasurement, found: Deletion) -> dict[str, object]:
+def _row(trajectory: Trajectory, measured: ClaimMeasurement, found: Deletion) -> dict[str, Any]:
     return {
         "claim": measured.claim.entry,
         "absent": sorted(trajectory.units[unit].named for unit in found.members),
@@ -72,3 +77,19 @@ def _row(trajectory: Trajectory, measured: ClaimMeasurement, found: Deletion) ->
         "margin": found.margin_nats,
         "lost": found.lost,
     }
+
+
+def weights_of(at: Workspace, scope: Scope, recompute: Recompute) -> WeightsRow | None:
+    """What the weights of a suite are worth; None for a main job, and for a run of a version that said nothing again."""
+    if isinstance(at.run.plan, JobPlan):
+        return None
+    try:
+        rows = read_table(at.lake(scope), "weight_pairs")
+    except MissingTableError:
+        return None
+    return weights_row([_deletion(row) for row in rows], recompute.weights())
+
+
+def _deletion(row: dict[str, Any]) -> Deletion:
+    members = tuple(range(len(row["absent"])))  # which units they were moves no figure
+    return Deletion(row["wording"], members, row["placebo"], row["loss"], row["margin"], row["lost"])

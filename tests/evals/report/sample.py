@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 
+from attribution.calibration import Deletion
 from evals.criteria import load_criteria, load_full_criteria
 from evals.kill_criteria import Evaluation, evaluate
 from evals.preregistration import register
@@ -23,6 +25,8 @@ from evals.report import (
     StabilityRow,
     WhatIfRow,
 )
+from evals.report.commands import Recompute
+from evals.report.weights import WeightsRow, weights_row
 from tests.evals.trial_builder import BOTH_ORDERS, GENERATOR, MODEL, default_plan, observed, plan, play, scenarios
 
 PERSISTENCE = {"1": 0.85, "1o": 0.03, "2v1": 0.7, "2": 0.04, "2k": 0.75, "2m": 0.6, "2x": 0.1, "3": 0.05}
@@ -174,6 +178,23 @@ def stability_rows() -> tuple[StabilityRow, ...]:
     return tuple(rows)
 
 
+def weights(pairs: int = 400, placebos: int = 30) -> WeightsRow:
+    """Claims that fall the surer, the less of their margin is left; one placebo in ten is lost too."""
+    draw = random.Random(5)
+    cuts = []
+    for number in range(pairs):
+        margin = draw.uniform(-4, 8)
+        lost = draw.random() < 1 / (1 + math.exp(margin))
+        cuts.append(
+            Deletion(f"wording-{number % 25}", (0,), placebo=False, loss_nats=8 - margin, margin_nats=margin, lost=lost)
+        )
+    idle = [
+        Deletion(f"wording-{number % 25}", (1,), placebo=True, loss_nats=0.0, margin_nats=8.0, lost=number % 10 == 0)
+        for number in range(placebos)
+    ]
+    return weights_row([*cuts, *idle], Recompute(IDENTITY.run, IDENTITY.evaluate).weights())
+
+
 def full_inputs(records) -> ReportInputs:
     persisted = [r for r in records if r.outcome in ("asserts_false", "asserts_both") and r.variant == "base"][:30]
     planted = sorted({r.scenario_id for r in records if r.family == "planted-premise"})
@@ -219,6 +240,7 @@ def full_inputs(records) -> ReportInputs:
         ),
         cascades=(cascade(),),
         stability=stability_rows(),
+        weights=weights(),
         what_if=(
             WhatIfRow(
                 source="tau-bench airline, task 4",
