@@ -3,7 +3,8 @@
 PipelineError                 exit 1
 ├── UsageError                exit 2: an option or argument that cannot be
 ├── LakeError                 a table that is missing or not what its schema says
-│   └── MissingTableError     an asset's input was never materialised
+│   ├── MissingTableError     an asset's input was never materialised
+│   └── OutdatedTableError    a table that another version wrote
 ├── CheckFailedError          a blocking check failed: nothing downstream of it was done
 │   └── DamagedLedgerError    exit 4: the check was that the ledger verifies
 └── PlanError                 a run plan that cannot be carried out
@@ -45,6 +46,10 @@ class LakeError(PipelineError):
 
 class MissingTableError(LakeError):
     """A table that another asset has to write first; the message names the command that writes it."""
+
+
+class OutdatedTableError(LakeError):
+    """A table that another version wrote, with other columns than this one reads; it has to be made again."""
 
 
 class CheckFailedError(PipelineError):

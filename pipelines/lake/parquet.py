@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ledger_core.kernel.merkle import leaf_hash, root
-from pipelines.errors import LakeError, MissingTableError
+from pipelines.errors import LakeError, MissingTableError, OutdatedTableError
 from pipelines.lake.schemas import TABLES, Table
 
 Row = Mapping[str, Any]
@@ -90,6 +90,7 @@ def read_table(folder: Path, name: str) -> list[dict[str, Any]]:
 
     Raises:
         MissingTableError: the asset has not been materialised here.
+        OutdatedTableError: another version wrote it and it lacks a column.
         LakeError: the file is not readable or its rows are not what its root says.
     """
     path = folder / f"{name}.parquet"
@@ -101,15 +102,15 @@ def read_table(folder: Path, name: str) -> list[dict[str, Any]]:
         data = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
         raise LakeError(f"{path} cannot be read ({error}); delete it and materialise it again") from error
+    lacking = [column for column, _ in TABLES[name].columns if column not in data.schema.names]
+    if lacking:
+        raise OutdatedTableError(
+            f"table {name} in {folder} has no column {', '.join(lacking)}: another version wrote it; the command of its "
+            "run makes it again"
+        )
     rows: list[dict[str, Any]] = data.to_pylist()
     recorded = (data.schema.metadata or {}).get(_ROOT_KEY, b"").decode()
-    try:
-        found = row_root(TABLES[name], rows)
-    except KeyError as error:
-        raise LakeError(
-            f"{path} has no column {error}: another version wrote it; the command that wrote it materialises it again"
-        ) from error
-    if recorded != found:
+    if recorded != row_root(TABLES[name], rows):
         raise LakeError(f"{path} does not hold the rows its root names; delete it and materialise it again")
     return rows
 
