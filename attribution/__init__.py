@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from attribution.library import Attribution, attribute
+    from attribution.library import Attribution, Completions, Regenerate, attribute
 
-__all__ = ["Attribution", "attribute"]
+__all__ = ["Attribution", "Completions", "Regenerate", "attribute"]
 
 
 def __getattr__(name: str) -> Any:

@@ -106,6 +106,15 @@ def claim_foils(claim: str, present: str = "") -> tuple[Foil, ...]:
     return tuple(foil for foil in foils if foil.text != claim)
 
 
+def claim_value(claim: str) -> str | None:
+    """What the foils of ``claim`` exchange: its number, else the name it ends with; None where it is neither."""
+    number = _NUMBER.search(claim)
+    if number is not None:
+        return number.group()
+    named = _final_entities(claim)
+    return named[-1].group() if named else None
+
+
 def _final_entities(claim: str) -> list[re.Match[str]]:
     """Entities with nothing but punctuation after them: where a claim states its value."""
     return [entity for entity in _entities(claim) if not any(map(str.isalnum, claim[entity.end() :]))]

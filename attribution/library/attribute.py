@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attribution.blocks import BlockCache
-from attribution.decision import ClaimDecision, RuleConfig, Undefined, UnitVerdict
-from attribution.decision.effects import designs_for, measure_effects
+from attribution.decision import RuleConfig, Undefined
+from attribution.decision.effects import designs_for
 from attribution.decision.floor_table import FloorTable, shipped
 from attribution.decision.probe import Probe
 from attribution.errors import InputError, LayoutError
 from attribution.layout import claim_token_span
+from attribution.library.claims import cuts_of, effects_alone, verdict_of
 from attribution.library.inputs import Message, Parts, claim_ranges, messages_of_chat, messages_of_context
 from attribution.library.loading import load
 from attribution.library.placing import IN_PLACE, place
-from attribution.library.result import Attribution, ClaimAttribution, Cut, Source, SourceVerdict
+from attribution.library.regenerating import Regenerate, regenerated
+from attribution.library.result import Attribution, ClaimAttribution, Source
+from attribution.library.served import Completions, ServedModel
 from attribution.measurement import ClaimMeasurement, Measurer
 from attribution.models.files import DEFAULT_MODEL
 from attribution.trajectory import (
@@ -36,12 +39,12 @@ from attribution.trajectory import (
 
 if TYPE_CHECKING:
     from attribution.models import LanguageModel
+    from attribution.scorers.base import Scorer
 
 LONGEST_ANSWER = 128
 """Tokens that a response has at most where the model writes it, unless the caller says otherwise."""
 _LONGEST_CHARACTER = 4
 """Tokens over which one character is spread at most: its UTF-8 bytes."""
-_PPM = 1_000_000
 _RECORD = "text"
 
 
@@ -57,6 +60,7 @@ def attribute(
     stop: int | None = None,
     spans: Sequence[tuple[int, int]] | None = None,
     model: str | Path | LanguageModel | tuple[Any, Any] = DEFAULT_MODEL,
+    scorer: Completions | Regenerate | None = None,
     max_new_tokens: int = LONGEST_ANSWER,
     threads: int = 2,
     cache: Path | None = None,
@@ -82,6 +86,8 @@ def attribute(
         stop: the character after the span.
         spans: several spans, each ``(start, stop)``, in place of ``start`` and ``stop``.
         model: a packaged name, a folder or ``.gguf`` file, a transformers model with its tokenizer, or a loaded model.
+        scorer: None scores with the model in this process. :class:`Completions` scores on a server, over the tokens of ``model``;
+            :class:`Regenerate` asks a chat model anew, the lower tier, and needs no ``model``.
         max_new_tokens: length of the response at most, where the model writes it.
         threads: torch threads, where the model is loaded here.
         cache: folder of converted models (default: the user's cache folder).
@@ -93,14 +99,26 @@ def attribute(
         ContextWindowError: more tokens than the model sees; the message names both sizes.
         ModelNotFoundError: no such model on this machine.
         UnsupportedModelError: a model whose tokens or branches are not exact.
+        ScoringServerError: a server whose answers cannot be taken as scores.
+        BudgetError: more requests than were granted to a server; what was scored is kept in ``scores``.
+        ProviderError: a server that does not answer.
     """
     said = _messages(context, query, messages, parts, prompt)
     if response is not None:
         claim_ranges(response, start, stop, spans)  # what cannot be attributed is refused before a model is loaded
-    language = load(model, threads, cache)
+    if isinstance(scorer, Regenerate):
+        if prompt is not None or parts == "word" or scores is not None:
+            raise InputError(
+                "a chat model is given whole messages and no scores are kept: leave prompt, words and scores out"
+            )
+        return regenerated(scorer, said, response, None if response is None else _spans_of(start, stop, spans))
+    if scorer is not None and response is None:
+        raise InputError("a server scores a response and writes none here; give the response")
+    language = load(model, threads, cache) if scorer is None else scorer.reader(model, cache)
     placed, prompt_ids = place(said, language, language.chat_template_pieces)
     generated = response is None
     if response is None:
+        assert not isinstance(language, ServedModel)
         response_ids, response = _answer(language, prompt_ids, max_new_tokens)
     else:
         response_ids = language.tokenize(response)
@@ -111,26 +129,37 @@ def attribute(
     sources = _sources(trajectory, [item for message in said for item in message.parts])
     template = IN_PLACE if any(len(message.parts) > 1 for message in said) else TEMPLATE
     kept = None if scores is None else BlockCache(scores)
-    measured = _measured(language, trajectory, template, shipped() if floors is None else floors, kept)
+    with_what, weights = _scorer(language, scorer)
+    measurer = Measurer(
+        with_what, shipped() if floors is None else floors, weights_digest=weights, template=template, cache=kept
+    )
+    table = TrajectoryScores(trajectory, with_what, kept)
     claims = tuple(
         _claim(measurement, table, sources, response, claim_range)
-        for (measurement, table), claim_range in zip(measured, ranges, strict=True)
+        for measurement, claim_range in zip(measurer.measure(trajectory, {}), ranges, strict=True)
     )
-    identity = f"{language.files.name} {language.files.weights_digest[:12]} {language.dtype}"
+    identity = f"{_name(language)} {weights[:12]} {with_what.dtype}"
     return Attribution(response, sources, claims, identity, generated)
 
 
-def _measured(
-    language: LanguageModel, trajectory: Trajectory, template: str, floors: FloorTable, kept: BlockCache | None
-) -> Iterator[tuple[ClaimMeasurement, TrajectoryScores]]:
-    """A measurement of each claim, with the table of scores that all of them share."""
+def _scorer(language: LanguageModel | ServedModel, asked: Completions | None) -> tuple[Scorer, str]:
+    """The scorer, and the digest of its weights."""
+    if isinstance(language, ServedModel):
+        assert asked is not None
+        return asked.scorer(language), language.weights_digest
     from attribution.scorers.transformers_scorer import TransformersScorer
 
-    scorer = TransformersScorer(language)
-    measurer = Measurer(scorer, floors, weights_digest=language.files.weights_digest, template=template, cache=kept)
-    table = TrajectoryScores(trajectory, scorer, kept)
-    for measurement in measurer.measure(trajectory, {}):
-        yield measurement, table
+    return TransformersScorer(language), language.files.weights_digest
+
+
+def _name(language: LanguageModel | ServedModel) -> str:
+    return language.name if isinstance(language, ServedModel) else language.files.name
+
+
+def _spans_of(
+    start: int | None, stop: int | None, spans: Sequence[tuple[int, int]] | None
+) -> Sequence[tuple[int, int]] | None:
+    return spans if start is None or stop is None else [(start, stop)]
 
 
 def _messages(
@@ -163,7 +192,7 @@ def _answer(language: LanguageModel, prompt: tuple[int, ...], longest: int) -> t
 
 
 def _trajectory(
-    language: LanguageModel,
+    language: LanguageModel | ServedModel,
     placed: tuple[ContextItem, ...],
     prompt: tuple[int, ...],
     response: str,
@@ -184,7 +213,7 @@ def _trajectory(
         claims=claims,
         prompt_ids=prompt,
         response_ids=response_ids,
-        weights_digest=language.files.weights_digest,
+        weights_digest=language.weights_digest if isinstance(language, ServedModel) else language.files.weights_digest,
     )
     (trajectory,) = exact_trajectories(
         [generation],
@@ -197,7 +226,7 @@ def _trajectory(
 
 
 def _require_tokens(
-    language: LanguageModel, response: str, response_ids: Sequence[int], ranges: Sequence[tuple[int, int]]
+    language: LanguageModel | ServedModel, response: str, response_ids: Sequence[int], ranges: Sequence[tuple[int, int]]
 ) -> None:
     """Refuse a span inside which no token of the response ends, in the caller's own terms."""
     encoded, lengths = response.encode(), [len(language.token_bytes(token)) for token in response_ids]
@@ -229,12 +258,16 @@ def _claim(
     text = response[low:high]
     decision = measured.cuts
     reason, passes = None, decision.runs
-    verdicts = tuple(_verdict(unit, sources[unit.unit]) for unit in decision.units)
+    verdicts = tuple(verdict_of(unit, sources[unit.unit]) for unit in decision.units)
     if not measured.claim.units:
         reason = "no source stands before the claim"
     elif isinstance(measured.floor, Undefined):
         reason = measured.floor.reason
-        verdicts, passes = _effects_alone(scores, measured, sources)
+        probe = Probe(ClaimGame(scores, measured.claim))
+        designs = designs_for(probe.units, RuleConfig())
+        # All sources stand before all claims, so the same masks serve every claim: what is known is not scored again.
+        scores.require(np.concatenate([design.states for design in designs]))
+        verdicts, passes = effects_alone(probe, designs, sources)
     return ClaimAttribution(
         text=text.strip(),
         start=low,
@@ -243,41 +276,7 @@ def _claim(
         reason=reason,
         contrasted=measured.claim.contrasted,
         verdicts=verdicts,
-        cuts=_cuts(decision, sources, text.strip()),
+        cuts=cuts_of(decision, sources, text.strip()),
         total_effect_nats=decision.total_effect,
         passes=passes,
     )
-
-
-def _verdict(unit: UnitVerdict, source: Source) -> SourceVerdict:
-    interval = unit.interval if unit.interval is not None and all(np.isfinite(unit.interval)) else None
-    return SourceVerdict(
-        source=source,
-        verdict=unit.verdict,
-        effect_nats=unit.effect_nats,
-        interval=interval,
-        labels=tuple(label.name for label in unit.labels),
-        weight=None if unit.ppm is None else unit.ppm / _PPM,
-    )
-
-
-def _effects_alone(
-    scores: TrajectoryScores, measured: ClaimMeasurement, sources: tuple[Source, ...]
-) -> tuple[tuple[SourceVerdict, ...], int]:
-    """Effects with intervals for a claim that no floor is known for: what moves it is shown, what carries it is not decided."""
-    config = RuleConfig()
-    probe = Probe(ClaimGame(scores, measured.claim))
-    designs = designs_for(probe.units, config)
-    # All sources stand before all claims, so the same masks serve every claim: what is known is not scored again.
-    scores.require(np.concatenate([design.states for design in designs]))
-    effects = measure_effects(probe, designs, 0.0, config, lowerable=True)
-    found = []
-    for unit in range(probe.units):
-        mean, margin = float(effects.mean[unit]), effects.margin
-        interval = None if margin is None else (mean - margin, mean + margin)
-        found.append(SourceVerdict(sources[unit], "undetermined", mean, interval, (), None))
-    return tuple(found), probe.game.runs
-
-
-def _cuts(decision: ClaimDecision, sources: tuple[Source, ...], claim: str) -> tuple[Cut, ...]:
-    return tuple(Cut(claim, tuple(sources[member] for member in cut.members), cut.ppm / _PPM) for cut in decision.cuts)

@@ -12,6 +12,7 @@ from attribution.library.inputs import Message
 from attribution.trajectory import ContextItem
 
 if TYPE_CHECKING:
+    from attribution.library.served import ServedModel
     from attribution.models import ChatPieces, LanguageModel
 
 IN_PLACE = "chatml-in-place-v1"
@@ -21,7 +22,7 @@ _TEMPLATE = ContextItem(None, "template", "system", "", None)
 
 
 def place(
-    messages: Sequence[Message], language: LanguageModel, chat: ChatPieces
+    messages: Sequence[Message], language: LanguageModel | ServedModel, chat: ChatPieces
 ) -> tuple[tuple[ContextItem, ...], tuple[int, ...]]:
     """The context with token bounds, and the prompt's ids up to where the assistant speaks.
 

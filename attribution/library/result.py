@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from attribution.decision.verdicts import LabelName, Result, Verdict
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+Tier = Literal["scored", "regenerated"]
+"""`scored`: log-probabilities of exact tokens. `regenerated`, the lower tier: how often an answer still makes the claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class ClaimAttribution:
     total_effect_nats: float | None
     passes: int
     """Distinct ablations that were scored for this claim."""
+    tier: Tier = "scored"
 
     def ranked(self, top_k: int | None = None) -> tuple[SourceVerdict, ...]:
         """Verdicts by effect, the strongest support first; all of them, or the first ``top_k``. Undefined effects come last."""
@@ -126,6 +131,7 @@ class Attribution:
                 "low_nats": verdict.interval[0] if verdict.interval else None,
                 "high_nats": verdict.interval[1] if verdict.interval else None,
                 "labels": list(verdict.labels),
+                "tier": claim.tier,
             }
             for number, claim in enumerate(self.claims)
             for verdict in (claim.verdicts if top_k is None else claim.ranked(top_k))
@@ -147,6 +153,7 @@ class Attribution:
             "low_nats": pl.Float64,
             "high_nats": pl.Float64,
             "labels": pl.List(pl.String),
+            "tier": pl.String,
         }
         return pl.DataFrame(self.rows(top_k), schema=schema)
 

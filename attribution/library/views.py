@@ -35,6 +35,8 @@ def largest_effect(claim: ClaimAttribution) -> float:
 def headline(claim: ClaimAttribution) -> str:
     """Result of a claim in a few words."""
     score = "odds against the claim with another value" if claim.contrasted else "bare log-probability: no foil"
+    if claim.tier == "regenerated":
+        score = "regenerated, the lower tier: log-odds that an answer makes the claim"
     return f"{claim.result}; {score}; {claim.passes} ablations"
 
 
@@ -124,6 +126,8 @@ def _words(verdict: SourceVerdict) -> str:
 
 
 def _about(attribution: Attribution) -> str:
+    if any(claim.tier == "regenerated" for claim in attribution.claims):
+        return f"{attribution.model} was asked anew under every ablation: what stands here says what moves its answers."
     if attribution.generated:
         return f"Scored by {attribution.model}, which wrote the response."
     return f"Scored by {attribution.model}; the response was given, so an edge says what moves this scorer."

@@ -56,6 +56,20 @@ class ChatPieces:
         return (self.end, *self.newline)
 
 
+def chat_pieces(tokenizer: ExactTokenizer) -> ChatPieces:
+    """ChatML pieces of a tokenizer.
+
+    Raises:
+        UnsupportedModelError: its model does not speak ChatML.
+    """
+    return ChatPieces(
+        start=tokenizer.special("<|im_start|>"),
+        end=tokenizer.special("<|im_end|>"),
+        newline=tokenizer.tokenize("\n"),
+        roles={role: tokenizer.tokenize(role) for role in ("system", "user", "assistant", "tool")},
+    )
+
+
 def resolve_model(spec: str, cache: Path) -> ModelFiles:
     """Find the model called ``spec``, converting it into ``cache`` on first use; never touches a network.
 
@@ -187,12 +201,7 @@ class LanguageModel:
         Raises:
             UnsupportedModelError: the model does not speak ChatML.
         """
-        return ChatPieces(
-            start=self.special("<|im_start|>"),
-            end=self.special("<|im_end|>"),
-            newline=self.tokenize("\n"),
-            roles={role: self.tokenize(role) for role in ("system", "user", "assistant", "tool")},
-        )
+        return chat_pieces(self.tokenizer)
 
     def generate(
         self,

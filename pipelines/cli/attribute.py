@@ -22,6 +22,17 @@ from pipelines.cli.computing_flags import (
     given,
 )
 from pipelines.cli.flags import Project, Tenant
+from pipelines.cli.scorer_flags import (
+    BaseUrl,
+    MaxRequests,
+    ModelName,
+    Samples,
+    Scorer,
+    Scoring,
+    ServerDialect,
+    ServerDtype,
+    Value,
+)
 from pipelines.cli.state import state_of
 from pipelines.errors import UsageError
 
@@ -61,6 +72,14 @@ def command(
         int | None, typer.Option(min=1, help="With --text and --json: the N strongest sources of every claim.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="With --text: write the page to this file too.")] = None,
+    scorer: Scorer = None,
+    base_url: BaseUrl = None,
+    model_name: ModelName = None,
+    server_dtype: ServerDtype = None,
+    dialect: ServerDialect = None,
+    samples: Samples = None,
+    value: Value = None,
+    max_requests: MaxRequests = None,
     executor: Executor = None,
     workers: Workers = None,
     max_memory: MaxMemory = None,
@@ -79,6 +98,16 @@ def command(
         "--window": window,
         "--dry-run": dry_run or None,
     }
+    scoring: dict[str, Any] = {
+        "scorer": scorer,
+        "base_url": base_url,
+        "model_name": model_name,
+        "server_dtype": server_dtype,
+        "dialect": dialect,
+        "samples": samples,
+        "value": value,
+        "max_requests": max_requests,
+    }
     bounds: dict[str, Any] = {
         "max_memory": max_memory,
         "max_minutes": max_minutes,
@@ -93,10 +122,11 @@ def command(
         if gate != "cuts-v1":
             raise UsageError("--text knows the gate cuts-v1 alone; leave --gate out")
         question = Question(text, query, response, parts, tuple(span or ()))
-        attribute_files(state_of(context).settings(), question, html, top=top, as_json=as_json)
+        asked = Scoring(**scoring)
+        attribute_files(state_of(context).settings(), question, html, scoring=asked, top=top, as_json=as_json)
         return
     from_files = {"--query": query or None, "--response": response, "--span": span, "--top": top, "--html": html}
-    refuse_together(None, from_files | {"--parts": None if parts == "sentence" else parts})
+    refuse_together(None, from_files | given(**scoring) | {"--parts": None if parts == "sentence" else parts})
     from pipelines.cli.clock import wall_clock
     from pipelines.cli.ledgers import existing_scope
     from pipelines.cli.options import check_gate

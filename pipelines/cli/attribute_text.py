@@ -14,6 +14,7 @@ from pipelines.errors import UsageError
 
 if TYPE_CHECKING:
     from attribution.library.inputs import Parts
+    from pipelines.cli.scorer_flags import Scoring
     from pipelines.settings import Settings
 
 PARTS = ("sentence", "line", "word")
@@ -36,7 +37,13 @@ class Question:
 
 
 def attribute_files(
-    settings: Settings, question: Question, html: Path | None, *, top: int | None = None, as_json: bool
+    settings: Settings,
+    question: Question,
+    html: Path | None,
+    *,
+    scoring: Scoring | None = None,
+    top: int | None = None,
+    as_json: bool,
 ) -> None:
     """Attribute one response and print it.
 
@@ -44,6 +51,7 @@ def attribute_files(
         settings: model, threads and cache.
         question: the files and what is asked.
         html: where to write the page, if anywhere.
+        scoring: who scores; None for the model of the settings.
         top: of every claim only so many sources, the strongest first; with ``as_json``.
         as_json: one object a claim and source instead of the heat map.
 
@@ -53,6 +61,7 @@ def attribute_files(
     from attribution import attribute
     from attribution.errors import ContextWindowError, InputError
 
+    scorer = None if scoring is None else scoring.chosen()
     if top is not None and not as_json:
         raise UsageError("--top counts rows of --json; add it, or leave --top out")
     given = _context(question)
@@ -65,6 +74,7 @@ def attribute_files(
             response=said,
             spans=spans,
             model=settings.model,
+            scorer=scorer,
             threads=settings.threads,
             cache=settings.cache / "models",
             **given,

@@ -76,7 +76,7 @@ def test_claims_without_a_floor_share_their_ablations(tiny, monkeypatch):
 
 def test_the_table_has_a_row_for_every_claim_and_source(found):
     table = found.to_polars()
-    assert table.shape == (6, 11)
+    assert table.shape == (6, 12)
     assert table["source_text"].to_list() == SOURCES * 2
     assert table.schema["effect_nats"] == pl.Float64
     assert table.filter(pl.col("verdict") == "edge").height == len(found.edges)
