@@ -58,6 +58,7 @@ def test_measurements_in_force_are_those_of_the_claim_with_their_power(book):
 
 def test_depth_counts_known_nodes_alone():
     assert depths({"b": ["a", "nowhere"], "a": ["nowhere"]}) == {"a": 0, "b": 1}
+    assert depths({"b": ["a"], "a": []}) == {"a": 0, "b": 1}
     assert depths({"b": ["a"], "a": ["settled"]}, {"settled": 4}) == {"a": 5, "b": 6}
 
 
@@ -134,6 +135,15 @@ def test_an_edge_with_a_small_interval_is_no_null(book):
     claim = book.claim(generation, {source: 700_000})
     book.measure(claim, generation, {source: 600_000}, edge_high=10)
     assert weights(book, claim) == {(source,): 600_000}
+
+
+def test_a_cap_bounds_what_an_edge_claims_and_not_what_it_leaves(book):
+    source = book.seal("a.example")
+    generation = book.generation([source])
+    claim = book.claim(generation, {source: 700_000})
+    book.measure(claim, generation, {source: 600_000}, edge_high=10, flags=("uncontrasted",))
+    policy = SEED_V4_CLUSTERS.model_copy(update={"uncontrasted_cap_ppm": 500_000})
+    assert weights(book, claim, policy) == {(source,): 600_000}
 
 
 def test_invalidation_has_three_reasons_of_its_own(book):
