@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from ledger_core.kernel.errors import StrictProfileError
 
@@ -17,6 +18,7 @@ _SHAPE = re.compile(
 _QUOTED = 64  # characters of an offending value that a message repeats
 
 
+@lru_cache(maxsize=256)
 def check_timestamp(value: str) -> str:
     """``value`` itself, if it is a strict timestamp.
 

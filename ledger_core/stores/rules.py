@@ -133,11 +133,13 @@ def _append(
 
 
 def _is_plainly_fresh(transaction: Transaction, read: Outline, scope: Scope) -> bool:
-    """Whether every rule certainly admits a new statement; where not, it takes the whole statement to say why."""
+    """Whether every rule certainly admits a new statement; where not, it takes the whole statement to say why.
+
+    An event that is there already has a fact that is there: one look tells that neither is.
+    """
     return (
         read.scope == scope.canonical_bytes()
         and transaction.genesis() is not None
-        and transaction.event(read.event_id.hex()) is None
         and transaction.current(read.source_fact_id.hex()) is None
         and references_fit(read, lambda event_id: transaction.kind(event_id.hex()))
     )

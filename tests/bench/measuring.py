@@ -78,7 +78,7 @@ class Comparison:
     def cpu_ratio(self) -> float:
         """Median over rounds of ours / plain in processor time; NaN where it was not measured."""
         pairs = zip(self.ours_cpu_seconds, self.plain_cpu_seconds, strict=True)
-        return statistics.median([ours / plain for ours, plain in pairs]) if self.plain_cpu_seconds else math.nan
+        return statistics.median([ours / plain for ours, plain in pairs]) if any(self.plain_cpu_seconds) else math.nan
 
     @property
     def micros(self) -> tuple[float, float]:
@@ -98,6 +98,10 @@ class Comparison:
         """As :attr:`cpu_micros`, of the plain way."""
         return statistics.median(self.plain_cpu_seconds) / self.units * 1e6 if self.plain_cpu_seconds else math.nan
 
+    @property
+    def _cpu_ratio(self) -> str:
+        return "" if math.isnan(self.cpu_ratio) else f"; CPU {self.cpu_ratio:.2f}"
+
     def fast(self, *, at_least: float) -> Comparison:
         """Held to a speed relative to the plain way."""
         return self.held(Goal("speed", 1 / self.ratio, at_least, at_most=False, unit="×"))
@@ -116,7 +120,9 @@ class Comparison:
 
     def document(self) -> dict[str, object]:
         """Everything, for the JSON file."""
-        return asdict(self) | {"ratio": self.ratio, "ratios": self.ratios, "met": [goal.met for goal in self.goals]}
+        ratios = {"ratio": self.ratio, "ratios": self.ratios}
+        cpu = {} if math.isnan(self.cpu_ratio) else {"cpu_ratio": self.cpu_ratio}
+        return asdict(self) | ratios | cpu | {"met": [goal.met for goal in self.goals]}
 
     def line(self) -> str:
         """One line for a person."""
@@ -124,7 +130,7 @@ class Comparison:
         low, high = min(self.ratios), max(self.ratios)
         cpu = _cpu_of(self.cpu_micros)
         return (
-            f"{self.name}: {self.ratio:.2f} x {self.plain} (rounds {low:.2f} to {high:.2f}); "
+            f"{self.name}: {self.ratio:.2f} x {self.plain} (rounds {low:.2f} to {high:.2f}{self._cpu_ratio}); "
             f"{ours:.0f}{cpu} against {plain:.0f}{_cpu_of(self.plain_cpu_micros)} µs per {self.per}"
         )
 
@@ -137,7 +143,7 @@ class Comparison:
             self.name,
             f"{ours:.0f}{cpu} µs per {self.per}",
             f"{plain:.0f}{_cpu_of(self.plain_cpu_micros)} µs, {self.plain}",
-            f"{self.ratio:.2f} ({low:.2f}–{high:.2f})",
+            f"{self.ratio:.2f} ({low:.2f}–{high:.2f}{self._cpu_ratio})",
             *_goal_cells(self.goals),
         )
 

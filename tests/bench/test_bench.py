@@ -70,12 +70,12 @@ def test_a_goal_is_met_up_to_its_bound_and_said_in_its_own_terms():
         "append",
         "1000000 (250 CPU) µs per append",
         "800000 (100000 CPU) µs, INSERT",
-        "1.25 (1.25–1.25)",
+        "1.25 (1.25–1.25; CPU 0.00)",
         "speed ≥ 0.8 ×; CPU per append ≤ 250 µs; time ≤ 1.2 ×",
         "0.8 ×: pass; 250 µs: pass; 1.25 ×: MISSED",
     )
     assert held.line() == (
-        "append: 1.25 x INSERT (rounds 1.25 to 1.25); 1000000 (250 CPU) against 800000 (100000 CPU) µs per append"
+        "append: 1.25 x INSERT (rounds 1.25 to 1.25; CPU 0.00); 1000000 (250 CPU) against 800000 (100000 CPU) µs per append"
     )
     assert table([held]).count("\n") == 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -63,6 +64,26 @@ def test_a_changed_column_is_found_at_its_row(home, column, value, kind):
     report = tampered(home, f"UPDATE events SET {column} = ? WHERE {condition}", value)
     expected = ("offset", "control", 6) if column == "family" else (kind, "evidence", 7)
     assert found(report) == expected
+
+
+def test_an_index_that_leads_nowhere_is_found_at_the_event_that_it_misses(home):
+    """Rows are compared as they are read; that an index leads to them, SQLite's own check says."""
+    with open_ledger(home) as ledger:
+        events = list(ledger.events())
+        said = b"".join(event.encoded for event in events)
+        alone = next(event for event in events if event.event_id.encode() not in said)  # nothing asks for it by its id
+        event_id = alone.event_id.encode()
+    raw = bytearray(file_of(home).read_bytes())
+    places = [place.start() for place in re.finditer(event_id, raw)]
+    leaves_of_indexes = [place for place in places if raw[place // 4096 * 4096] == 0x0A]
+    assert leaves_of_indexes
+    for place in leaves_of_indexes:
+        raw[place + 63] ^= 1
+    file_of(home).write_bytes(raw)
+    with open_ledger(home) as ledger:
+        report = verify(ledger)
+    assert found(report) == ("index", "evidence", alone.offset)
+    assert "the index says None" in report.first_divergence.detail
 
 
 def test_a_deleted_row_is_found(home):
