@@ -85,7 +85,8 @@ class LocalAgent:
     ) -> Choice | Fault:
         """The likeliest candidate at the slot after ``prompt`` and ``own_stem``; ties go to the label listed first.
 
-        A prompt that was answered just before is not read again.
+        A prompt that was answered just before is not read again; any other is read as an answer reads it, so that the bits are
+        the same whether its answer was generated, known from the cache of an earlier try, or never asked for.
         """
         labels = {label: tuple(values) for label, values in candidates.items() if values}
         values = [value for listed in labels.values() for value in listed]
@@ -96,26 +97,28 @@ class LocalAgent:
         known = self._cache.get(key)
         if known is not None:
             return Choice(known["preferred"], known["log_probabilities"])
-        choice = self._choose(prefix, labels, values, self._take_read(prompt))
+        choice = self._choose(prompt, prefix, labels, values)
         if isinstance(choice, Choice):
             self._cache.put(key, {"preferred": choice.preferred, "log_probabilities": dict(choice.log_probabilities)})
         return choice
 
-    def _take_read(self, prompt: AssembledPrompt) -> Any:
-        """The cache of all but the last token of ``prompt`` where it was answered last; it serves once."""
+    def _read_prompt(self, prompt: AssembledPrompt) -> Any:
+        """The cache of all but the last token of ``prompt``, as generation read it; it serves once."""
         read, self._read = self._read, None
         if read is None or read[0] != prompt.ids:
-            return None
+            caches: list[Any] = []
+            self._model.generate(prompt.ids, 1, caches=caches)
+            read = prompt.ids, caches[0]
         cache = read[1]
         cache.crop(len(prompt.ids) - 1 - cache.get_seq_length())
         return cache
 
     def _choose(
         self,
+        prompt: AssembledPrompt,
         prefix: tuple[int, ...],
         labels: Mapping[ForcedChoice, tuple[str, ...]],
         values: Sequence[str],
-        read: Any,
     ) -> Choice | Fault:
         continuations = [self._model.tokenize(f" {value}") for value in values]
         longest = max(len(ids) for ids in continuations)
@@ -125,9 +128,9 @@ class LocalAgent:
                 f"{self._model.context_window}"
             )
         try:
-            scores = continuation_scores(self._model.model, prefix, continuations, read)
+            scores = continuation_scores(self._model.model, prefix, continuations, self._read_prompt(prompt))
             scored = dict(zip(values, scores, strict=True))
-        except RuntimeError as error:
+        except (AttributionError, RuntimeError) as error:
             return _fault(error)
         preferred = max(labels, key=lambda label: max(scored[value] for value in labels[label]))
         return Choice(preferred, scored)
