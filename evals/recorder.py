@@ -60,6 +60,7 @@ class ScenarioRecorder:
         model: LanguageModel,
         embedder: EmbeddingProvider | None = None,
         judge: Judge | None = None,
+        desk: VerdictDesk | None = None,
     ) -> None:
         """Record into ``ledger``.
 
@@ -68,11 +69,12 @@ class ScenarioRecorder:
             model: says the claims.
             embedder: needed where the ledger's policy tells two witnesses apart by their texts.
             judge: who says that corrections contradict a premise; the scenario itself where None.
+            desk: the one desk of the ledger, where the judge files through it; a new one with the embedder where None.
         """
         self._ledger = ledger
         self._model = model
         self._author = Author(ledger.scope, NAMESPACE, GENERATOR_VERSION)
-        self._desk = VerdictDesk(ledger, embedder)
+        self._desk = desk or VerdictDesk(ledger, embedder)
         self._judge = judge or OracleJudge(self._desk)
         self._origins = SimulatedOrigins(ledger, NAMESPACE, GENERATOR_VERSION)
 

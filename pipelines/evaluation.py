@@ -14,13 +14,13 @@ from ledger_core.kernel import digests
 from ledger_core.kernel.digests import Prefix
 from pipelines.errors import UsageError
 from pipelines.main_job import workspace_of
-from pipelines.plan import EvaluationPlan, start
+from pipelines.plan import EvaluationPlan, VerifiedPlan, start
 from pipelines.suite import POLICY, POLICY_NAME, POPULATION_ARMS, POPULATION_LIMITS, Effort, Population, Reading, suite
 
 if TYPE_CHECKING:
     from attribution.models import ModelFiles
     from evals.scenarios import Scenario
-    from pipelines.agents import Chosen
+    from pipelines.agents import Chosen, ChosenVerifier
     from pipelines.settings import Settings
     from pipelines.workspace import Workspace
 
@@ -79,11 +79,12 @@ def evaluation_plan(
     seed: int,
     gate: str,
     agent: str | None = None,
+    verifier: str | None = None,
     loaded: Sequence[Loaded] = (),
     readings: tuple[Reading, ...] | None = None,
 ) -> EvaluationPlan:
-    """The plan of an evaluation; ``readings`` other than the suite's make another run."""
-    return EvaluationPlan.make(
+    """The plan of an evaluation; ``readings`` other than the suite's, or a ``verifier``, make another run."""
+    plan = EvaluationPlan.make(
         agent=agent or f"local {files.name} {files.quantisation} float32",
         answers_measured=ANSWERS_MEASURED[effort],
         effort=effort,
@@ -97,6 +98,7 @@ def evaluation_plan(
         seed=seed,
         weights_digest=files.weights_digest,
     )
+    return plan if verifier is None else VerifiedPlan.make(**dict(plan), verifier=verifier)
 
 
 def open_evaluation(
@@ -108,6 +110,7 @@ def open_evaluation(
     gate: str = "cuts-v1",
     loaded: Sequence[Loaded] = (),
     chosen: Chosen | None = None,
+    verifier: ChosenVerifier | None = None,
     readings: tuple[Reading, ...] | None = None,
 ) -> Workspace:
     """Start or resume the evaluation of these options.
@@ -120,8 +123,17 @@ def open_evaluation(
 
     files = resolve_model(settings.model, settings.cache / "models")
     agent = None if chosen is None else chosen.agent.name
-    plan = evaluation_plan(files, effort=effort, seed=seed, gate=gate, agent=agent, loaded=loaded, readings=readings)
+    plan = evaluation_plan(
+        files,
+        effort=effort,
+        seed=seed,
+        gate=gate,
+        agent=agent,
+        verifier=None if verifier is None else verifier.name,
+        loaded=loaded,
+        readings=readings,
+    )
     at = workspace_of(settings, start(settings.home, plan, now))
-    at.chosen = chosen
+    at.chosen, at.verifier = chosen, verifier
     at.loaded.update({each.population.scenarios_digest: each.scenarios for each in loaded})
     return at

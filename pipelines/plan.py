@@ -129,7 +129,14 @@ class EvaluationPlan(_Planned):
         return self.effort == "quick"
 
 
-Plan = JobPlan | EvaluationPlan
+class VerifiedPlan(EvaluationPlan):
+    """An evaluation in which a verifier says what contradicts what, in place of the scenarios."""
+
+    verifier: ForeignName
+    """Its model and server."""
+
+
+Plan = JobPlan | EvaluationPlan | VerifiedPlan
 
 
 class RunState(Record):

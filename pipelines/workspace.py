@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from attribution.models import LanguageModel
     from evals.scenarios import Scenario
     from ledger_core.providers import EmbeddingProvider
-    from pipelines.agents import Chosen
+    from pipelines.agents import Chosen, ChosenVerifier
     from pipelines.computing import Computing
     from pipelines.suite import Population
     from pipelines.tracking.mlflow_store import MlflowStore
@@ -57,6 +57,8 @@ class Workspace:
     """Scenarios of the populations that were given with the command, by their digest in the plan."""
     chosen: Chosen | None = None
     """Who answers, where it is not the local model."""
+    verifier: ChosenVerifier | None = None
+    """Who judges, where it is not the scenarios themselves."""
     _models: dict[str, LanguageModel] = field(default_factory=dict, repr=False)
     _began: float = field(default_factory=time.monotonic, repr=False)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
 from evals.errors import AgentError
-from ledger_core.providers import Completion
+from ledger_core.kernel.errors import ProviderError
+from ledger_core.providers import Completion, LlmProvider, Message, OpenAiConnection
 
 _MILLION = Decimal(1_000_000)
 _MINUTE = 60.0
@@ -151,3 +152,34 @@ class Pace:
             total -= tokens
             now = spent_at + _MINUTE
         return now
+
+
+class AccountedLlm:
+    """A language model whose requests are counted and kept below the limits that the user knows of."""
+
+    def __init__(
+        self, llm: LlmProvider, connection: OpenAiConnection, account: Account, pace: Pace | None = None
+    ) -> None:
+        """Ask ``llm``, whose ``connection`` tells of retries."""
+        self.account = account
+        self._llm, self._connection, self._pace = llm, connection, pace or Pace()
+
+    @property
+    def model(self) -> str:
+        """See :attr:`LlmProvider.model`."""
+        return self._llm.model
+
+    def complete(self, messages: Sequence[Message], *, max_tokens: int) -> Completion:
+        """See :meth:`LlmProvider.complete`."""
+        self._pace.wait()
+        before = self._connection.retries
+        try:
+            completion = self._llm.complete(messages, max_tokens=max_tokens)
+        except ProviderError as error:
+            self.account.faults[type(error).__name__] += 1
+            raise
+        finally:
+            self.account.retries += self._connection.retries - before
+        self._pace.took(completion)
+        self.account.took(completion)
+        return completion

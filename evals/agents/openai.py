@@ -130,8 +130,7 @@ class OpenAiAgent:
     @property
     def server(self) -> str:
         """The base URL without a user's name and password."""
-        parts = urlsplit(self._connection.base_url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+        return address_of(self._connection)
 
     def of_repeat(self, repeat: int) -> OpenAiAgent:
         """The same agent for another repeat; counts and limits are shared, answers are not."""
@@ -202,6 +201,12 @@ class OpenAiAgent:
             *(text for message in messages for text in (message.role, message.content)),
         ]
         return digests.framed_hex(Prefix.CONFIG, [part.encode("utf-8", "replace") for part in parts])
+
+
+def address_of(connection: OpenAiConnection) -> str:
+    """The base URL of a server without a user's name and password."""
+    parts = urlsplit(connection.base_url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
 
 
 def _words(text: str, chat: Asked) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pipelines.cli import asking_flags
 from pipelines.cli.flags import LARGEST_SEED
 from pipelines.cli.state import state_of
 
@@ -28,13 +29,16 @@ def command(
             help="Other people's set as a population of its own: poisonedrag, conflictqa, tau-bench or scenarios. Repeatable.",
         ),
     ] = None,
-    agent: Annotated[
-        str,
-        typer.Option(metavar="AGENT", help="Who answers: local, or openai:MODEL; its key is read from OPENAI_API_KEY."),
-    ] = "local",
-    agent_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Base URL of the server, up to its version. (env OPENAI_BASE_URL)")
-    ] = None,
+    agent: asking_flags.Agent = "local",
+    agent_url: asking_flags.AgentUrl = None,
+    agent_prices: asking_flags.AgentPrices = None,
+    verifier: asking_flags.Verifier = "oracle",
+    verifier_url: asking_flags.VerifierUrl = None,
+    verifier_prices: asking_flags.VerifierPrices = None,
+    requests_per_minute: asking_flags.RequestsPerMinute = None,
+    tokens_per_minute: asking_flags.TokensPerMinute = None,
+    attempts: asking_flags.Attempts = None,
+    timeout: asking_flags.Timeout = None,
     now: Annotated[
         str | None, typer.Option(help="Clock of a first start, e.g. 2026-01-31T12:00:00Z; a resumed run keeps its own.")
     ] = None,
@@ -44,7 +48,6 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="The verdicts as JSON.")] = False,
 ) -> int:
     """Read every family through its arms; exit with 0 (all pass), 10 (inconclusive), 11 (kill) or 12 (invalid)."""
-    from pipelines.agents import chosen_agent
     from pipelines.cli.clock import parse_now
     from pipelines.cli.options import check_gate
     from pipelines.evaluation import open_evaluation, populations_of
@@ -54,7 +57,12 @@ def command(
 
     check_gate(gate)
     settings = state_of(context).settings()
-    chosen = chosen_agent(agent, agent_url, settings.cache / "answers")
+    limits = asking_flags.Limits(
+        requests_per_minute=requests_per_minute, tokens_per_minute=tokens_per_minute, attempts=attempts, timeout=timeout
+    )
+    chosen, judge = asking_flags.chosen(
+        agent, (agent_url, agent_prices), verifier, (verifier_url, verifier_prices), limits, settings.cache / "answers"
+    )
     effort = _effort(quick=quick, full=full)
     loaded = populations_of(population or (), effort, seed)
     for each in loaded:
@@ -69,6 +77,7 @@ def command(
         gate=gate,
         loaded=loaded,
         chosen=chosen,
+        verifier=judge,
     )
     if dry_run:
         from pipelines.cost import print_estimate
@@ -79,13 +88,14 @@ def command(
     with display():
         outcome = run_evaluation(at)
     evaluation = judged(at, at.run.plan.scope)
-    account = None if chosen is None else dict(chosen.account())
-    _print(evaluation, outcome, account, as_json=as_json)
+    asked = {"asked": chosen, "verified": judge}
+    accounts = {name: dict(who.account()) for name, who in asked.items() if who is not None}
+    _print(evaluation, outcome, accounts, as_json=as_json)
     return evaluation.exit_code
 
 
-def _print(evaluation: Evaluation, outcome: Outcome, account: dict[str, object] | None, *, as_json: bool) -> None:
-    """The verdicts, where the report is, and what a server was asked."""
+def _print(evaluation: Evaluation, outcome: Outcome, accounts: dict[str, dict[str, object]], *, as_json: bool) -> None:
+    """The verdicts, where the report is, and what servers were asked."""
     import json
 
     if as_json:
@@ -95,11 +105,11 @@ def _print(evaluation: Evaluation, outcome: Outcome, account: dict[str, object] 
             "report": str(outcome.report),
             "exit_code": evaluation.exit_code,
         }
-        typer.echo(json.dumps(document if account is None else {**document, "asked": account}))
+        typer.echo(json.dumps({**document, **accounts}))
         return
     typer.echo(evaluation.headline)
-    if account is not None:
-        typer.echo(", ".join(f"{name} {value}" for name, value in account.items()))
+    for asked, account in accounts.items():
+        typer.echo(f"{asked}: {', '.join(f'{name} {value}' for name, value in account.items())}")
     typer.echo(f"Report: {outcome.report}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from attribution.models import DEFAULT_MODEL
@@ -9,7 +10,9 @@ from evals.kill_criteria import Evaluation
 from evals.report import Identity, ModelIdentity, ProvenanceRow
 from ledger_core.kernel.statements import Scope
 from pipelines.lake import read_table
-from pipelines.plan import EVALUATION_TENANT, JobPlan, Plan
+from pipelines.plan import EVALUATION_TENANT, JobPlan, Plan, VerifiedPlan
+from pipelines.stages.counting import standing_of
+from pipelines.stages.verifying import faults_of
 from pipelines.workspace import Workspace
 
 _DIGITS = 12
@@ -37,7 +40,15 @@ def evaluate_command(plan: Plan) -> str:
     populations = [
         word for each in plan.populations for word in ("--population", shlex.quote(f"{each.format}={each.source}"))
     ]
-    return " ".join(["veritas", *model, "evaluate", *effort, *chosen, *populations])
+    asked = [] if plan.agent.startswith("local ") else _server("--agent", plan.agent)
+    verified = _server("--verifier", plan.verifier) if isinstance(plan, VerifiedPlan) else []
+    return " ".join(["veritas", *model, "evaluate", *effort, *chosen, *populations, *asked, *verified])
+
+
+def _server(flag: str, name: str) -> list[str]:
+    """Options that name a server's model again; a scripted agent, which no command can name, has none."""
+    found = re.fullmatch(r"openai (.+) at (\S+?)(?:, temperature .*)?", name)
+    return [flag, shlex.quote(f"openai:{found[1]}"), f"{flag}-url", shlex.quote(found[2])] if found else []
 
 
 def identity(at: Workspace, evaluation: Evaluation) -> Identity:
@@ -77,9 +88,7 @@ def provenance(at: Workspace, scope: Scope) -> tuple[ProvenanceRow, ...]:
             note=f"Decoded by the named model, constrained to the planted words; in {differs} claims it would by itself"
             " have said another value after the claim's stem.",
         ),
-        ProvenanceRow(
-            what="Verdicts", status="oracle", note="The scenario says which entry is contradicted; no verifier ran."
-        ),
+        _who_judges(at, scope),
         ProvenanceRow(
             what="Tool results", status="simulated", note="Texts of this project's templates under hosts in .example."
         ),
@@ -94,6 +103,21 @@ def _who_answers(plan: Plan) -> str:
     if plan.agent.startswith("local "):
         return "Generated greedily by the named model; nothing is scripted."
     return f"Asked of {plan.agent}; the named model says the claims and is what edges are measured with."
+
+
+def _who_judges(at: Workspace, scope: Scope) -> ProvenanceRow:
+    plan = at.run.plan
+    if not isinstance(plan, VerifiedPlan):
+        return ProvenanceRow(
+            what="Verdicts", status="oracle", note="The scenario says which entry is contradicted; no verifier ran."
+        )
+    standing, faults = standing_of(at, scope), faults_of(at, scope)
+    return ProvenanceRow(
+        what="Verdicts",
+        status="real",
+        note=f"Asked of {plan.verifier}. In {len(standing)} scenarios a false premise was not retracted, which counts as"
+        f" persisted in every arm that uses the retraction; in {len(faults)} the server did not serve, which counts as an error.",
+    )
 
 
 def _provenance_beside(plan: Plan) -> tuple[ProvenanceRow, ...]:

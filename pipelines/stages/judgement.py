@@ -14,16 +14,16 @@ from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.statements.control import CriteriaRegistered
 from ledger_core.stores.ledger import Ledger
 from pipelines.lake import read_table
+from pipelines.stages.counting import counted_records
 from pipelines.stages.replay import Rows
 from pipelines.stages.scenarios import registration, stored_scenarios
-from pipelines.stages.trials import stored_records
 from pipelines.workspace import Workspace
 
 
 def metrics_rows(at: Workspace, scope: Scope) -> Rows:
     """One row per population, metric and arm."""
     rows: Rows = []
-    for stratum, arms in strata(stored_records(at, scope)).items():
+    for stratum, arms in strata(counted_records(at, scope)).items():
         for name, records in arms.items():
             for metric in Metric:
                 found = measure(metric, records)
@@ -98,7 +98,7 @@ def judged(at: Workspace, scope: Scope) -> Evaluation:
         model_digest=at.model().files.weights_digest,
         generator_version=plan.generator_version,
     )
-    return evaluate(registered, stored_records(at, scope), observed)
+    return evaluate(registered, counted_records(at, scope), observed)
 
 
 def _registered_digest(ledger: Ledger) -> str:

@@ -30,13 +30,14 @@ from pipelines.errors import MissingTableError, PlanError
 from pipelines.lake import read_table
 from pipelines.plan import JobPlan
 from pipelines.stages.cascades import cascades
+from pipelines.stages.counting import counted_records
 from pipelines.stages.hypotheses import what_if_rows
 from pipelines.stages.identity import identity, ledger_name, provenance, run_name
 from pipelines.stages.judgement import judged
 from pipelines.stages.persisted import persisted_rows
 from pipelines.stages.scenarios import stored_scenarios
 from pipelines.stages.stability import stability_rows
-from pipelines.stages.trials import scenario_logs, stored_records
+from pipelines.stages.trials import scenario_logs
 from pipelines.stages.weights import weights_of
 from pipelines.workspace import SAMPLES_TENANT, Workspace
 
@@ -62,7 +63,7 @@ def write_report(at: Workspace) -> WrittenReport:
     """Write the report of the workspace's run."""
     scope = at.run.plan.scope
     evaluation = judged(at, scope)
-    records = stored_records(at, scope)
+    records = counted_records(at, scope)
     with at.ledger(scope) as ledger:
         policy = ledger.policy()
         logs = scenario_logs(at, scope, ledger)

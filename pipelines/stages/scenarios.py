@@ -11,6 +11,7 @@ from evals.preregistration import PlannedScenario, Registration, RunPlan, regist
 from evals.prompts import Tokenizer
 from evals.recorder import ScenarioRecorder
 from evals.scenarios import GENERATOR_VERSION, Scenario, decode_scenario, generate
+from ledger_core.harness.verdicts import VerdictDesk
 from ledger_core.kernel.content import JSON
 from ledger_core.kernel.statements import Scope
 from ledger_core.kernel.statements.author import Author
@@ -22,6 +23,7 @@ from pipelines.lake import read_table
 from pipelines.plan import JobPlan, arms_for
 from pipelines.progress import track
 from pipelines.stages.replay import Rows
+from pipelines.stages.verifying import fault_rows, verifying_judge
 from pipelines.workspace import Workspace
 
 NAMESPACE = "veritas.evals"
@@ -122,8 +124,11 @@ def scenario_events_rows(at: Workspace, scope: Scope) -> Rows:
     rows: Rows = []
     with at.ledger(scope) as ledger:
         register_criteria(ledger, registration(at, scenarios), len(scenarios))
-        recorder = ScenarioRecorder(ledger, at.model(), at.embedder)
+        desk = VerdictDesk(ledger, at.embedder)
+        verifying = verifying_judge(at, ledger, desk)
+        recorder = ScenarioRecorder(ledger, at.model(), judge=verifying, desk=desk)
         for scenario in track(scenarios, "Recording scenarios"):
+            recorded = recorder.record(scenario)
             rows.extend(
                 {
                     "scenario": scenario.id,
@@ -132,8 +137,10 @@ def scenario_events_rows(at: Workspace, scope: Scope) -> Rows:
                     "kind": part.kind,
                     "free_continuation_differs": part.free_continuation_differs,
                 }
-                for part in recorder.record(scenario)
+                for part in recorded
             )
+            if verifying is not None:
+                rows.extend(fault_rows(scenario, recorded, verifying))
     return rows
 
 

@@ -7,7 +7,7 @@ import pytest
 from evals.agents.scripted import ScriptedAgent
 from evals.arms import ARMS
 from evals.errors import AgentError
-from pipelines.agents import KEY_VARIABLE, Chosen, chosen_agent
+from pipelines.agents import KEY_VARIABLE, Asking, Chosen, chosen_agent, chosen_verifier
 from pipelines.errors import PlanError, UsageError
 from pipelines.evaluation import open_evaluation
 from pipelines.lake import write_table
@@ -21,6 +21,9 @@ READINGS = (
     Reading.make(arms=(ARMS["1"].id, ARMS["2"].id), family="planted-premise", scenarios=2, variant=None),
     Reading.make(arms=(ARMS["1m"].id,), family="compaction", scenarios=1, variant="folds-1"),
 )
+
+
+HERE = Asking(url="http://127.0.0.1:9/v1")
 
 
 class Flaky(ScriptedAgent):
@@ -88,21 +91,44 @@ def test_the_report_says_who_answered(tmp_path, tiny_wide):
 
 def test_the_local_model_needs_no_key(tmp_path, monkeypatch):
     monkeypatch.delenv(KEY_VARIABLE, raising=False)
-    assert chosen_agent("local", None, tmp_path) is None
+    assert chosen_agent("local", Asking(), tmp_path) is None
 
 
 @pytest.mark.parametrize("option", ["openai", "openai:", "gpt-4o", ":x", "remote:model"])
 def test_an_agent_that_is_none_is_refused(tmp_path, monkeypatch, option):
     monkeypatch.setenv(KEY_VARIABLE, "any")
     with pytest.raises(UsageError, match="--agent takes local, or openai:MODEL for a server"):
-        chosen_agent(option, None, tmp_path)
+        chosen_agent(option, Asking(), tmp_path)
 
 
 def test_a_server_needs_a_key_from_the_environment_and_nothing_shows_it(tmp_path, monkeypatch):
     monkeypatch.delenv(KEY_VARIABLE, raising=False)
     with pytest.raises(UsageError, match=f"needs a key in {KEY_VARIABLE}"):
-        chosen_agent("openai:small", "http://127.0.0.1:9/v1", tmp_path)
+        chosen_agent("openai:small", HERE, tmp_path)
     monkeypatch.setenv(KEY_VARIABLE, "a-secret-of-mine")
-    found = chosen_agent("openai:small", "http://127.0.0.1:9/v1", tmp_path)
+    found = chosen_agent("openai:small", HERE, tmp_path)
     assert found.agent.name.startswith("openai small at http://127.0.0.1:9/v1")
     assert "a-secret-of-mine" not in f"{found.agent.name} {found.account()}"
+
+
+def test_a_verifier_is_named_by_its_model_and_server_and_no_key_shows(monkeypatch):
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    assert chosen_verifier("oracle", Asking()) is None
+    with pytest.raises(UsageError, match="--verifier takes oracle, or openai:MODEL for a server; got 'local'"):
+        chosen_verifier("local", Asking())
+    with pytest.raises(UsageError, match=f"--verifier openai:judge needs a key in {KEY_VARIABLE}"):
+        chosen_verifier("openai:judge", HERE)
+    monkeypatch.setenv(KEY_VARIABLE, "a-secret-of-mine")
+    found = chosen_verifier("openai:judge", Asking(url="http://me:password@127.0.0.1:9/v1/"))
+    assert found.name == "openai judge at http://127.0.0.1:9/v1"
+    assert found.llm.model == "judge"
+    assert "a-secret-of-mine" not in f"{found.name} {found.account()}"
+    with pytest.raises(UsageError, match="longer than the"):
+        chosen_verifier(f"openai:{'j' * 4096}", HERE)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_server_needs_time_to_answer(monkeypatch, seconds):
+    monkeypatch.setenv(KEY_VARIABLE, "any")
+    with pytest.raises(UsageError, match=r"--timeout .* leaves a server no time"):
+        chosen_verifier("openai:judge", Asking(timeout_seconds=seconds))
