@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,7 @@ from ledger_core.stores.ledger import scope_folder
 from ledger_core.stores.verify import verify
 from pipelines.cli import main
 from pipelines.lake import TABLES, read_table
+from pipelines.main_job import run_main_job
 from pipelines.plan import EVALUATION_TENANT
 from pipelines.workspace import SAMPLES_TENANT
 from tests.e2e.attempts import INSIDE, attempt, open_scope, result
@@ -49,6 +51,14 @@ def test_two_fresh_runs_agree_on_heads_row_roots_and_the_bytes_of_the_report(und
     assert other.status == 0
     assert result(other.home) == result(undisturbed.home)
     assert other.steps == undisturbed.steps
+
+
+def test_worker_processes_end_with_the_same_heads_and_report(undisturbed, tiny_wide, tmp_path):
+    """One torch thread in every process: where ablations are computed is no part of what a run says."""
+    at = open_tiny(tmp_path / "by processes", tiny_wide)
+    at.settings = replace(at.settings, executor="processes", workers=2)
+    run_main_job(at)
+    assert result(tmp_path / "by processes") == result(undisturbed.home)
 
 
 def test_a_second_run_resumes_and_adds_no_event(undisturbed, tiny_wide):
