@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -30,28 +31,83 @@ def contrasts(data: ReportData) -> tuple[Block[ContrastRow], ...]:
     return tuple(blocks)
 
 
-def retractions(data: ReportData) -> tuple[Block[ContrastRow], ...]:
-    """What retraction does to accuracy, arm 2 − 2k, where it is right and where it is wrong."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """A comparison that a reviewer would ask for first."""
+
+    question: str
+    block: str
+    """Key of the contrast's own picture and table."""
+    metric: str
+    left: str
+    right: str
+    by_order: Mapping[str, ContrastRow]
+
+
+CONTROLS = (
+    ("Does the ledger help at all?", "planted-premise", "persistence", ("2", "1")),
+    ("Is it the retraction, or the renderer's order and tags?", "planted-premise", "persistence", ("2", "2k")),
+    ("Does deletion alone do as much?", "planted-premise", "persistence", ("2", "2d")),
+    ("Do the tags of stored tiers alone do as much?", "planted-premise", "persistence", ("2", "2t")),
+    ("Is a marker enough?", "planted-premise", "persistence", ("2m", "2")),
+    ("How far is it from never having seen the falsehood?", "planted-premise", "accuracy", ("2", "1o")),
+    ("What does a right retraction gain?", "planted-premise", "accuracy", ("2", "2k")),
+    ("What does a wrong retraction cost?", "true-premise-attacked", "accuracy", ("2", "2k")),
+)
+"""Question, family, metric, and the arms that answer it, left − right."""
+
+
+def controls(data: ReportData) -> tuple[Control, ...]:
+    """The comparisons of ``CONTROLS`` that the run made, each in every premise order."""
+    found = []
+    for question, family, metric, (left, right) in CONTROLS:
+        rows = [
+            row
+            for row in data.contrasts
+            if (row.family, row.metric, row.left, row.right) == (family, metric, left, right)
+        ]
+        for variant, members in grouped([r for r in rows if r.variant in ("base", "used")], lambda r: r.variant):
+            found.append(
+                Control(
+                    question=question,
+                    block=slug("contrast", family, variant, metric),
+                    metric=metric,
+                    left=left,
+                    right=right,
+                    by_order={BOTH if row.premise_order == "none" else row.premise_order: row for row in members},
+                )
+            )
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retractions:
+    """What retraction does to accuracy, arm 2 − 2k, where it is right and where it is wrong, on one axis."""
+
+    chart: Markup
+    right: tuple[ContrastRow, ...]
+    wrong: tuple[ContrastRow, ...]
+
+
+def retractions(data: ReportData) -> Retractions:
+    """Gain and cost of retractions by population."""
     rows = [r for r in data.contrasts if (r.left, r.right, r.metric) == ("2", "2k", "accuracy")]
     rows = [row for row in rows if row.family not in _NOTHING_STANDS]
-    blocks = []
-    for key, title, chosen in (
-        ("right", "Right retractions: what they gain", [r for r in rows if r.family not in WRONG_RETRACTIONS]),
-        ("wrong", "Wrong retractions: what they cost", [r for r in rows if r.family in WRONG_RETRACTIONS]),
-    ):
-        if chosen:
-            place = slug("retractions", key)
-            chart = _by_order(chosen, place, f"{title}, accuracy in arm 2 − 2k", _population_label)
-            blocks.append(Block(key=place, title=title, chart=chart, rows=tuple(chosen)))
-    return tuple(blocks)
+    right = tuple(row for row in rows if row.family not in WRONG_RETRACTIONS)
+    wrong = tuple(row for row in rows if row.family in WRONG_RETRACTIONS)
+    title = "Right retractions and wrong ones: accuracy in arm 2 − 2k"
+    return Retractions(
+        chart=_by_order((*right, *wrong), "retractions", title, _retraction_label), right=right, wrong=wrong
+    )
+
+
+def _retraction_label(row: ContrastRow) -> str:
+    side = "wrong" if row.family in WRONG_RETRACTIONS else "right"
+    return f"{side} · {population_title(row.family, row.variant)}"
 
 
 def _pair_label(row: ContrastRow) -> str:
     return f"{row.left} − {row.right}"
-
-
-def _population_label(row: ContrastRow) -> str:
-    return population_title(row.family, row.variant)
 
 
 def _by_order(

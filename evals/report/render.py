@@ -14,6 +14,7 @@ from evals.report.weights import reliability_chart
 
 SECTIONS = (
     ("verdicts", "Verdicts"),
+    ("controls", "What a sceptic asks first"),
     ("criteria", "How each came about"),
     ("provenance", "Oracle and real"),
     ("arms", "The arms"),
@@ -71,6 +72,7 @@ def render_html(data: ReportData) -> str:
         causes=view.causes(data.persisted),
         totals=_totals(data),
         contrasts=contrast_view.contrasts(data),
+        controls=contrast_view.controls(data),
         retractions=contrast_view.retractions(data),
         fold_curves=contrast_view.fold_curves(data),
         readings=view.readings(data),

@@ -63,10 +63,18 @@ MAIN_METRICS = {
     ("conjunctive-causes", "second-retracted"): ("edge-recall", "missed-propagation", "persistence", "accuracy"),
     ("true-premise-attacked", "used"): ("accuracy", "collateral"),
     ("true-premise-attacked", "unused"): ("accuracy", "collateral"),
-    ("null", "any"): ("false-edge",),
-    ("competence", "base"): ("accuracy",),
 }
-"""What a population is for; its other metrics are folded away."""
+"""What a population is for, where its variants are for different things."""
+FAMILY_METRICS = {
+    "compaction": ("accuracy",),
+    "competence": ("accuracy",),
+    "null": ("false-edge",),
+    "reversal": ("accuracy",),
+    "sybil": ("false-pass", "false-merge"),
+    "syndicated": ("false-pass", "false-merge"),
+}
+"""What a family is for; of any other, and of other people's sets, `USUAL_METRICS` are shown. The rest is folded away."""
+USUAL_METRICS = ("persistence", "accuracy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +183,8 @@ def populations(data: ReportData) -> tuple[PopulationBlock, ...]:
         key = slug(family, variant)
         title = population_title(family, variant)
         metrics = {metric: tuple(members) for metric, members in grouped(rows, lambda r: r.metric)}
-        main = [m for m in MAIN_METRICS.get((family, variant), tuple(metrics)) if m in metrics]
+        wanted = MAIN_METRICS.get((family, variant)) or FAMILY_METRICS.get(family, USUAL_METRICS)
+        main = [m for m in wanted if m in metrics]
         blocks.append(
             PopulationBlock(
                 key=key,

@@ -3,6 +3,8 @@
 Small on purpose. It reads SQLite and files, takes the registration for the rules and the trials' rows for the outcomes, and
 finds its intervals by inverting tails and scores with general root finders. What it shares with the product is the
 definition of a digest.
+
+``python -m tests.evals.second_opinion LEDGER REPORT.json`` does it for a run: its ledger's folder, and the report to be held to it.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -283,3 +286,22 @@ def correlation(loss: Units, gain: Units) -> float:
     f, s = sum(first) / len(first), sum(second) / len(second)
     spread = math.sqrt(sum((a - f) ** 2 for a in first) * sum((b - s) ** 2 for b in second))
     return sum((a - f) * (b - s) for a, b in zip(first, second, strict=True)) / spread if spread else 0.0
+
+
+def differences(folder: Path, report: Path) -> list[str]:
+    """Criteria of a report whose verdict, or that of a part, is another one here."""
+    data = json.loads(report.read_bytes())
+    identity = data["identity"]
+    found = verdicts(folder, model=identity["model"]["digest"], generator=identity["generator_version"])
+    told = {row["id"]: (row["verdict"], [part["verdict"] for part in row["parts"]]) for row in data["criteria"]}
+    return [
+        f"{name}: {told.get(name)} there, {found.get(name)} here"
+        for name in told | found
+        if told.get(name) != found.get(name)
+    ]
+
+
+if __name__ == "__main__":
+    lines = differences(Path(sys.argv[1]), Path(sys.argv[2]))
+    sys.stdout.write("".join(f"{line}\n" for line in lines) or "every verdict is the same\n")
+    sys.exit(bool(lines))

@@ -110,6 +110,9 @@ def test_the_page_stands_alone_and_every_number_has_an_anchor(runs, tmp_path):
     assert text == render_comparison(compare_reports(left, right))
     parsed = Page(text)
     assert parsed.outside == ["compare.json"]
+    differing = {row.subject for row in found.verdicts if row.left != row.right}
+    assert 0 < len(differing) < len(found.verdicts)
+    assert text.count("<strong>differs</strong>") == len(differing)
     assert (parsed.unbalanced, len(parsed.ids)) == ([], len(set(parsed.ids)))
     assert len(parsed.numbers) > 100
     assert all(cell.get("id") for cell in parsed.numbers)

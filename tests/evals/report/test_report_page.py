@@ -15,8 +15,9 @@ from evals.preregistration import register
 from evals.report import build_report, read_report, render_html, write_report
 from evals.report.anchors import Anchors, slug
 from evals.report.tables import TABLES
+from evals.report.text import points
 from evals.report.view import power_of
-from tests.browser import accessible_page
+from tests.browser import accessible_page, chromium
 from tests.evals.report.sample import EMPTY_INPUTS, RUN, full_inputs, judged, suite_inputs, suite_judged
 from tests.evals.trial_builder import default_plan, observed, plan
 
@@ -194,14 +195,54 @@ def test_survival_is_drawn_an_arm_a_panel(documents, pages):
     assert "No scenario has a correction" in pages["bare"]
 
 
-def test_wrong_retractions_stand_beside_right_ones(pages):
-    right, wrong = (picture_called(pages["suite"], f"chart-retractions-{side}-title") for side in ("right", "wrong"))
-    assert re.findall(r">(Planted premise|True premise attacked[^<]*)</text>", right) == ["Planted premise"]
-    assert re.findall(r">(Planted premise|True premise attacked[^<]*)</text>", wrong) == ["True premise attacked: used"]
+def test_wrong_retractions_stand_beside_right_ones_on_one_axis(pages):
+    picture = picture_called(pages["suite"], "chart-retractions-title")
+    labels = re.findall(r">((?:right|wrong) · [^<]*)</text>", picture)
+    assert labels == ["right · Planted premise", "wrong · True premise attacked: used"]
     for order in ("both orders", "premise first", "corrections first"):
-        assert f">{order}</text>" in right
+        assert f">{order}</text>" in picture
+    for side in ("right-planted-premise-base", "wrong-true-premise-attacked-used"):
+        assert f'id="retractions-{side}-2-minus-2k-both-wordings"' in pages["suite"]
     assert "what one costs is not known from it" in pages["full"]
     assert "what one costs is not known from it" not in pages["suite"]
+
+
+def test_what_a_sceptic_asks_first_stands_before_the_verdicts_reasons_in_every_order(documents, pages):
+    page = pages["suite"]
+    assert page.index('id="verdicts"') < page.index('id="controls"') < page.index('id="criteria"')
+    asked = re.findall(r'<tr id="control-([^"]+)">', page)
+    assert [each.removeprefix("contrast-") for each in asked] == [
+        *(
+            f"planted-premise-base-persistence-{pair}"
+            for pair in ("2-minus-1", "2-minus-2k", "2-minus-2d", "2-minus-2t")
+        ),
+        "planted-premise-base-persistence-2m-minus-2",
+        *(f"planted-premise-base-accuracy-{pair}" for pair in ("2-minus-1o", "2-minus-2k")),
+        "true-premise-attacked-used-accuracy-2-minus-2k",
+    ]
+    for order in ("premise-first", "corrections-first", "both"):
+        (row,) = (
+            r
+            for r in documents["suite"].contrasts
+            if (r.family, r.variant, r.metric) == ("planted-premise", "base", "persistence")
+            and (r.left, r.right, r.premise_order) == ("2", "2t", order)
+        )
+        cell = f'id="control-contrast-planted-premise-base-persistence-2-minus-2t-{order}">{points(row.clustered.estimate)}<'
+        assert cell in page
+    assert 'It was right in <a href="#competence-check">100.0\u202f%</a>' in page
+    assert "below 80.0\u202f% nothing would be judged" in page
+    assert "No two arms that would answer it" in pages["quick"]
+
+
+def test_a_card_says_what_was_observed_of_the_bounds_that_decided(documents, pages):
+    cards = re.findall(r'<li class="card [A-Z]+">.*?</a></li>', pages["suite"], re.DOTALL)
+    for criterion, card in zip(documents["suite"].criteria, cards, strict=True):
+        deciding = [part for part in criterion.parts if part.verdict == criterion.verdict] or criterion.parts
+        assert re.findall(r"<li>([^:]*): <strong>", card) == [part.name for part in deciding]
+    (k7,) = (card for card in cards if 'href="#k7"' in card)
+    assert re.search(
+        r"false pass, dial 3: <strong>89\.2.%</strong> \[79\.8 to 95\.2.%\]; upper bound must be below 5\.0.%", k7
+    )
 
 
 def test_what_arm_2_is_made_of_stands_beside_it_in_both_orders(documents, pages):
@@ -269,7 +310,8 @@ def test_a_verdict_against_its_title_says_which_bound_went_wrong(documents):
         changed = first.model_copy(update={"verdict": verdict, "parts": parts})
         return render_html(data.model_copy(update={"criteria": (changed,)}))
 
-    assert page("KILL", good, bad).count(">KILL by b<") == 2
+    assert page("KILL", good, bad).count(">KILL by b<") == 1
+    assert re.findall(r"<li>([gb]): <strong>", page("KILL", good, bad)) == ["b"]
     assert " by b<" not in page("KILL", bad)
     assert " by g" not in page("PASS", good, good)
 
@@ -370,3 +412,35 @@ def test_no_accessibility_rule_is_broken(documents, tmp_path, name):
     seen = accessible_page(render_html(shortened(documents[name])), tmp_path / "index.html")
     assert seen.heading
     assert seen.width <= 1280
+
+
+PAPER = {"width": 703, "height": 1032}
+"""Pixels of an A4 page between the margins of the style sheet."""
+CUT = """() => [...document.querySelectorAll('table')].filter(t => t.getClientRects().length)
+  .map(t => [t.parentElement.getAttribute('aria-label'), Math.ceil(t.getBoundingClientRect().right)])
+  .filter(([, right]) => right > document.documentElement.clientWidth)"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_on_paper_no_table_is_cut_and_no_script_is_needed(documents, tmp_path):
+    """As it is folded, and with everything open: then the widest tables are there."""
+    path = tmp_path / "index.html"
+    path.write_text(render_html(shortened(documents["full"])), encoding="utf-8")
+    with chromium() as browser:
+        page = browser.new_page(viewport=PAPER)
+        page.emulate_media(media="print")
+        page.goto(path.as_uri())
+        assert not page.locator("nav").is_visible()
+        assert page.locator("section[aria-labelledby=criteria] td.tools").first.is_hidden()
+        assert page.evaluate(CUT) == []
+        page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        assert page.locator("section[aria-labelledby=changes] table").first.is_visible()
+        assert page.evaluate(CUT) == []
+        scriptless = browser.new_page(java_script_enabled=False)
+        scriptless.goto(path.as_uri())
+        assert scriptless.locator(".card").count() == len(documents["full"].criteria) + len(documents["full"].refused)
+        fold = scriptless.locator("details.more").first
+        fold.locator("summary").first.click()
+        assert fold.locator("table").first.is_visible()
+        assert page.pdf().startswith(b"%PDF")
