@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from attribution.decision.probe import Probe
 from attribution.errors import InputError, LayoutError
 from attribution.layout import claim_token_span
 from attribution.library.claims import cuts_of, effects_alone, verdict_of
-from attribution.library.inputs import Message, Parts, claim_ranges, messages_of_chat, messages_of_context
+from attribution.library.inputs import Asked, Message, Parts, claim_ranges, messages_of_chat, messages_of_context
 from attribution.library.loading import load
 from attribution.library.placing import IN_PLACE, place
 from attribution.library.regenerating import Regenerate, regenerated
@@ -111,35 +111,68 @@ def attribute(
             raise InputError(
                 "a chat model is given whole messages and no scores are kept: leave prompt, words and scores out"
             )
-        return regenerated(scorer, said, response, None if response is None else _spans_of(start, stop, spans))
+        return regenerated(scorer, said, response, (start, stop, spans))
     if scorer is not None and response is None:
         raise InputError("a server scores a response and writes none here; give the response")
     language = load(model, threads, cache) if scorer is None else scorer.reader(model, cache)
-    placed, prompt_ids = place(said, language, language.chat_template_pieces)
     generated = response is None
+    laid_out = _laid_out(said, language, response, max_new_tokens, (start, stop, spans))
+    kept = None if scores is None else BlockCache(scores)
+    claims, identity = _measured(language, scorer, laid_out, shipped() if floors is None else floors, kept)
+    return Attribution(laid_out.response, laid_out.sources, claims, identity, generated)
+
+
+@dataclass(frozen=True, slots=True)
+class _LaidOut:
+    """A response over its context, in tokens."""
+
+    trajectory: Trajectory
+    sources: tuple[Source, ...]
+    response: str
+    ranges: list[tuple[int, int]]
+    template: str
+
+
+def _laid_out(
+    said: list[Message],
+    language: LanguageModel | ServedModel,
+    response: str | None,
+    longest: int,
+    asked: Asked,
+) -> _LaidOut:
+    """Lay out a response that was given, or one that the model writes."""
+    placed, prompt_ids = place(said, language, language.chat_template_pieces)
+    given = response is not None
     if response is None:
         assert not isinstance(language, ServedModel)
-        response_ids, response = _answer(language, prompt_ids, max_new_tokens)
+        response_ids, response = _answer(language, prompt_ids, longest)
     else:
         response_ids = language.tokenize(response)
-    ranges = claim_ranges(response, start, stop, spans)
+    ranges = claim_ranges(response, *asked)
     trajectory = _trajectory(language, placed, prompt_ids, response, response_ids, ranges)
-    if not generated:
+    if given:
         trajectory = replace(trajectory, fidelity="proxy")
     sources = _sources(trajectory, [item for message in said for item in message.parts])
     template = IN_PLACE if any(len(message.parts) > 1 for message in said) else TEMPLATE
-    kept = None if scores is None else BlockCache(scores)
+    return _LaidOut(trajectory, sources, response, ranges, template)
+
+
+def _measured(
+    language: LanguageModel | ServedModel,
+    scorer: Completions | None,
+    laid_out: _LaidOut,
+    floors: FloorTable,
+    kept: BlockCache | None,
+) -> tuple[tuple[ClaimAttribution, ...], str]:
+    """Every claim, over ablations that all of them share, and who scored them."""
     with_what, weights = _scorer(language, scorer)
-    measurer = Measurer(
-        with_what, shipped() if floors is None else floors, weights_digest=weights, template=template, cache=kept
-    )
-    table = TrajectoryScores(trajectory, with_what, kept)
+    measurer = Measurer(with_what, floors, weights_digest=weights, template=laid_out.template, cache=kept)
+    table = TrajectoryScores(laid_out.trajectory, with_what, kept)
     claims = tuple(
-        _claim(measurement, table, sources, response, claim_range)
-        for measurement, claim_range in zip(measurer.measure(trajectory, {}), ranges, strict=True)
+        _claim(measurement, table, laid_out.sources, laid_out.response, claim_range)
+        for measurement, claim_range in zip(measurer.measure(laid_out.trajectory, {}), laid_out.ranges, strict=True)
     )
-    identity = f"{_name(language)} {weights[:12]} {with_what.dtype}"
-    return Attribution(response, sources, claims, identity, generated)
+    return claims, f"{_name(language)} {weights[:12]} {with_what.dtype}"
 
 
 def _scorer(language: LanguageModel | ServedModel, asked: Completions | None) -> tuple[Scorer, str]:
@@ -154,12 +187,6 @@ def _scorer(language: LanguageModel | ServedModel, asked: Completions | None) ->
 
 def _name(language: LanguageModel | ServedModel) -> str:
     return language.name if isinstance(language, ServedModel) else language.files.name
-
-
-def _spans_of(
-    start: int | None, stop: int | None, spans: Sequence[tuple[int, int]] | None
-) -> Sequence[tuple[int, int]] | None:
-    return spans if start is None or stop is None else [(start, stop)]
 
 
 def _messages(

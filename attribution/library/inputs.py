@@ -16,6 +16,8 @@ from ledger_core.kernel.claims import split_sentences
 ROLES = ("system", "user", "assistant", "tool")
 Parts = Literal["sentence", "line", "word"] | Callable[[str], Sequence[str]]
 """How one text is taken apart: a name, or a function from the text to its parts in order, each of them a piece of the text."""
+Asked = tuple[int | None, int | None, Sequence[tuple[int, int]] | None]
+"""Start and stop of one span of the response, or several spans; none for every sentence."""
 PROMPT = "Context: {context}\n\nQuery: {query}"
 """context-cite's default prompt: one user message."""
 _WORD = re.compile(r"\S+")

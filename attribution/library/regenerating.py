@@ -13,14 +13,13 @@ from attribution.decision.effects import designs_for
 from attribution.decision.probe import Probe
 from attribution.foils import claim_value
 from attribution.library.claims import cuts_of, effects_alone, verdict_of
-from attribution.library.inputs import Message, claim_ranges
+from attribution.library.inputs import Asked, Message, claim_ranges
 from attribution.library.result import Attribution, ClaimAttribution, Source, SourceVerdict
 from attribution.scorers.regeneration import Part, RegenerationGame, asserts_value, measure_regenerated
 from attribution.trajectory import wording_of_texts
 from ledger_core.providers import Message as Turn
 from ledger_core.providers.protocols import Completion, LlmProvider
 
-Span = tuple[int, int]
 _ROLES: Mapping[str, Literal["system", "user", "assistant"]] = MappingProxyType(
     {"system": "system", "assistant": "assistant", "user": "user", "tool": "user"}
 )
@@ -46,16 +45,14 @@ class Regenerate:
     """What null claims show under this model with so many samples; None decides nothing and shows effects."""
 
 
-def regenerated(
-    scorer: Regenerate, messages: Sequence[Message], response: str | None, spans: Sequence[Span] | None
-) -> Attribution:
+def regenerated(scorer: Regenerate, messages: Sequence[Message], response: str | None, spans: Asked) -> Attribution:
     """Attribute the claims of a response to the sources of a chat by asking again.
 
     Args:
         scorer: whom and how.
         messages: the conversation.
         response: what was answered; None asks for it.
-        spans: characters of the response; None for every sentence.
+        spans: characters of the response.
 
     Raises:
         InputError: what cannot be attributed.
@@ -70,7 +67,7 @@ def regenerated(
             [Turn(part.role, part.text) for part in _parts(messages, {})], max_tokens=scorer.max_tokens
         )
         response = answer.text
-    ranges = claim_ranges(response, spans=spans)
+    ranges = claim_ranges(response, *spans)
     encoded = response.encode()
     texts = {item.entry: item.text for message in messages for item in message.parts if item.entry is not None}
     claims = {f"claim-{number}": encoded[low:high].decode() for number, (low, high) in enumerate(ranges)}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pipelines.cli.attribute_text import Html, PartsOf, Query, ResponseFile, Span, Text, Top
 from pipelines.cli.computing_flags import (
     CPU,
     FLOAT32,
@@ -38,6 +38,7 @@ from pipelines.errors import UsageError
 
 if TYPE_CHECKING:
     from ledger_core.kernel.statements import Scope
+    from pipelines.settings import Settings
     from pipelines.workspace import Workspace
 
 
@@ -55,23 +56,13 @@ def command(
     ] = None,
     gate: Annotated[str, typer.Option(help="cuts-v1, or seed-v4 for the specification's stability gate.")] = "cuts-v1",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and append nothing.")] = False,
-    text: Annotated[
-        Path | None,
-        typer.Option(help="Instead of a ledger: a file with the context of one response, or a chat (.json)."),
-    ] = None,
-    query: Annotated[str, typer.Option(help="With --text: the question.")] = "",
-    response: Annotated[
-        Path | None, typer.Option(help="With --text: a file with the response. Default: the model writes one.")
-    ] = None,
-    parts: Annotated[str, typer.Option(help="With --text: what a source is: sentence, line or word.")] = "sentence",
-    span: Annotated[
-        list[str] | None,
-        typer.Option(help="With --text: START:STOP, characters of the response to attribute; repeatable."),
-    ] = None,
-    top: Annotated[
-        int | None, typer.Option(min=1, help="With --text and --json: the N strongest sources of every claim.")
-    ] = None,
-    html: Annotated[Path | None, typer.Option(help="With --text: write the page to this file too.")] = None,
+    text: Text = None,
+    query: Query = "",
+    response: ResponseFile = None,
+    parts: PartsOf = "sentence",
+    span: Span = None,
+    top: Top = None,
+    html: Html = None,
     scorer: Scorer = None,
     base_url: BaseUrl = None,
     model_name: ModelName = None,
@@ -127,17 +118,23 @@ def command(
         return
     from_files = {"--query": query or None, "--response": response, "--span": span, "--top": top, "--html": html}
     refuse_together(None, from_files | given(**scoring) | {"--parts": None if parts == "sentence" else parts})
+    names: dict[str, Any] = {"tenant": tenant, "project": project, "executor": executor, "workers": workers}
+    at, scope = _opened(state_of(context).settings(**names), bounds, gate, window)
+    _measure(at, scope, tuple(record or ()), shortest, dry_run=dry_run, as_json=as_json)
+
+
+def _opened(settings: Settings, bounds: dict[str, Any], gate: str, window: int | None) -> tuple[Workspace, Scope]:
+    """The ledger that is there, and how it is measured."""
     from pipelines.cli.clock import wall_clock
     from pipelines.cli.ledgers import existing_scope
     from pipelines.cli.options import check_gate
     from pipelines.workspace import Workspace
 
     check_gate(gate)
-    settings = state_of(context).settings(tenant=tenant, project=project, executor=executor, workers=workers)
     how = computing(settings, **bounds)
     scope = existing_scope(settings)
     at = Workspace(settings, now=wall_clock(), gate=gate, window=window, project=scope.project_namespace, bounded=how)
-    _measure(at, scope, tuple(record or ()), shortest, dry_run=dry_run, as_json=as_json)
+    return at, scope
 
 
 def _measure(

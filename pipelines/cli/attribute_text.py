@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -16,6 +16,21 @@ if TYPE_CHECKING:
     from attribution.library.inputs import Parts
     from pipelines.cli.scorer_flags import Scoring
     from pipelines.settings import Settings
+
+Text = Annotated[
+    Path | None, typer.Option(help="Instead of a ledger: a file with the context of one response, or a chat (.json).")
+]
+Query = Annotated[str, typer.Option(help="With --text: the question.")]
+ResponseFile = Annotated[
+    Path | None, typer.Option(help="With --text: a file with the response. Default: the model writes one.")
+]
+PartsOf = Annotated[str, typer.Option(help="With --text: what a source is: sentence, line or word.")]
+Span = Annotated[
+    list[str] | None,
+    typer.Option(help="With --text: START:STOP, characters of the response to attribute; repeatable."),
+]
+Top = Annotated[int | None, typer.Option(min=1, help="With --text and --json: the N strongest sources of every claim.")]
+Html = Annotated[Path | None, typer.Option(help="With --text: write the page to this file too.")]
 
 PARTS = ("sentence", "line", "word")
 _SPAN = re.compile(r"(\d+):(\d+)")

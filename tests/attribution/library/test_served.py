@@ -126,9 +126,11 @@ def test_claims_share_answers_and_a_chat_model_may_write_the_response(talkative)
     found = attribute(SOURCES, "When does the gate close?", scorer=scorer)
     assert (found.response, found.generated) == (RESPONSE, True)
     assert len(talkative.requests) == 4
+    (span,) = attribute(SOURCES, "When does the gate close?", scorer=scorer, start=13, stop=15).claims
+    assert (span.text, len(talkative.requests)) == ("17", 8)
     two = attribute(SOURCES, "When does the gate close?", f"{RESPONSE} It closes at 17, too.", scorer=scorer)
     assert len(two.claims) == 2
-    assert len(talkative.requests) == 8
+    assert len(talkative.requests) == 12
 
 
 def test_a_claim_without_a_value_is_not_asked_about(talkative):
