@@ -17,7 +17,7 @@ from attribution.decision.floor import LEAST_NATS, FinalStatistic, Floor, Undefi
 from attribution.decision.labels import labels_of
 from attribution.decision.lattice import Lattice
 from attribution.decision.probe import Probe
-from attribution.decision.search import Findings, judge_candidates, search
+from attribution.decision.search import Findings, excess, judge_candidates, search
 from attribution.decision.verdicts import (
     ClaimDecision,
     Cut,
@@ -113,13 +113,14 @@ def final_statistic(
     chosen = designs_for(probe.units, rule) if designs is None else designs
     explored = explore(probe, chosen, tau_inside, rule, lowerable=False)
     findings = judge_candidates(probe, explored.candidates(tau_inside), tau_inside, rule)
-    return FinalStatistic(max((e.final for e in findings.evidence.values()), default=0.0), findings.total)
+    largest = max((e.final for e in findings.evidence.values()), default=0.0)
+    return FinalStatistic(largest, excess(probe, explored, (), range(probe.units)))
 
 
 def _result(findings: Findings, floor: Floor) -> Result:
     if findings.edges:
         return "grounded"
-    return "ungrounded" if findings.total < floor.tau_total else "diffuse"
+    return "ungrounded" if findings.excess < floor.tau_total else "diffuse"
 
 
 def _cuts(probe: Probe, findings: Findings) -> tuple[Cut, ...]:

@@ -28,6 +28,9 @@ SCREENED_ABOVE = 128
 FOCUS_UNITS = 24
 """Units that a screening hands on to fold-overs; a Hadamard order, so that no column is spare."""
 
+EXCESS_ROWS = 16
+"""Masks of a screening whose halves stand for half of a context, in complementary pairs so that every unit counts alike."""
+
 
 @dataclass(frozen=True, eq=False)
 class Explored:
@@ -44,6 +47,9 @@ class Explored:
 
     designs: tuple[Design, ...]
     """What the effects were contrasted from, over all units."""
+
+    halves: tuple[frozenset[int], ...] = ()
+    """Random halves of a screened context, each beside its complement; none unless it was screened."""
 
     def candidates(self, tau: float) -> tuple[int, ...]:
         """K: units that every design grants ``τ/2``, strongest mean effect first."""
@@ -84,7 +90,8 @@ def _screened(probe: Probe, designs: Sequence[Design], tau: float, config: RuleC
             order = (*_ordered(focus, _contrast(probe, again, focus)), *order[width:])
     chosen = tuple(design.within(probe.units, focus) for design in designs_for(len(focus), config))
     effects = _contrasts(probe, chosen, focus, tau, config, lowerable=lowerable)
-    return Explored(focus, effects, (*_ordered(focus, effects.mean), *order[len(focus) :]), chosen)
+    halves = tuple(frozenset(np.flatnonzero(row == SWAPPED).tolist()) for row in designs[0].states[:EXCESS_ROWS])
+    return Explored(focus, effects, (*_ordered(focus, effects.mean), *order[len(focus) :]), chosen, halves)
 
 
 def _ordered(units: Sequence[int], effects: Values) -> tuple[int, ...]:

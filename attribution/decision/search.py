@@ -38,6 +38,9 @@ class Findings:
     """``ℓ(N) − ℓ(every unit swapped)``, nats."""
 
     evidence: dict[int, Evidence]
+    excess: float = 0.0
+    """:func:`excess` of the whole context, nats."""
+
     wide_cuts: list[frozenset[int]] = field(default_factory=list)
     """Cuts too large for the lattice."""
 
@@ -79,6 +82,7 @@ def search(probe: Probe, explored: Explored, tau: float, tau_total: float, confi
         config: the rule's numbers.
     """
     findings = judge_candidates(probe, explored.candidates(tau), tau, config)
+    findings.excess = excess(probe, explored, (), range(probe.units))
     given_up: set[frozenset[int]] = set()
     while True:
         open_ = [context for context in _contexts(probe, findings) if context not in given_up]
@@ -88,7 +92,7 @@ def search(probe: Probe, explored: Explored, tau: float, tau_total: float, confi
             if not context:
                 findings.residual = unexplained
             share = findings.lattice.bars.slack if context else findings.total / 4
-            if unexplained < max(tau_total, share):
+            if unexplained < share or excess(probe, explored, context, rest) < tau_total:
                 continue
             # Under a single unit's floor there is something left to explain, but no edge in it.
             if unexplained >= tau and _explain(probe, findings, (context, rest), tau, config):
@@ -134,6 +138,21 @@ def _contexts(probe: Probe, findings: Findings) -> list[frozenset[int]]:
 
 def _residual(probe: Probe, absent: Collection[int], rest: Sequence[int]) -> float:
     return float(probe.without([absent])[0]) - probe.replaced(absent, rest)
+
+
+def excess(probe: Probe, explored: Explored, absent: Collection[int], rest: Sequence[int]) -> float:
+    """What swapping all of ``rest`` costs while ``absent`` is gone; of a screened context, beyond what random halves of it cost.
+
+    Hundreds of idle swaps add up, most of it in the first half of them already, while ``r`` copies fall with one half in
+    ``2^r``: what the second half costs is a third of the noise and nearly all of the claim.
+    """
+    gone = probe.replaced(absent, rest)
+    if not explored.halves:
+        return float(probe.without([absent])[0]) - gone
+    inside = frozenset(rest)
+    halves = [half & inside for half in explored.halves]
+    kept = probe.ask([((half - probe.swappable).union(absent), half & probe.swappable) for half in halves])
+    return float(kept.mean()) - gone
 
 
 def _explain(

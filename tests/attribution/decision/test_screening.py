@@ -9,6 +9,7 @@ from attribution.designs import screen
 from attribution.games import SWAPPED, CountingGame
 from attribution.games import planted as plant
 from attribution.games.background import Background
+from tests.bench.planted_claims import claim
 
 FLOOR = Floor(2.0, 4.0, 199, "shipped")
 
@@ -100,3 +101,12 @@ def test_copies_are_found_over_a_background_that_moves_the_claim_by_itself(seed)
     game = plant.copies(200, 10.0, tuple(range(seed, 200, 40))).over(Background(200, seed))
     found = decide(game, FLOOR, RuleConfig(seed=seed))
     assert found.edges >= game.truth.edges
+
+
+@pytest.mark.parametrize("index", [3, 22, 32])
+def test_copies_that_idle_swaps_hide_from_the_total_effect_are_found_by_its_second_half(index):
+    """Over 200 units idle swaps alone move one null claim in twenty by 4 nats, the second half of them by 1.5."""
+    game = claim("copies-4", 200, index, "mild")
+    found = decide(game, Floor(1.97, 1.49, 300, "shipped"), RuleConfig(seed=index))
+    assert found.total_effect < 4.0
+    assert found.edges == game.truth.edges
