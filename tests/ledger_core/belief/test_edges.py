@@ -148,6 +148,7 @@ def test_a_cap_bounds_what_an_edge_claims_and_not_what_it_leaves(book):
 
 def test_invalidation_has_three_reasons_of_its_own(book):
     retracted, suspended, sound = (book.seal(f"{name}.example") for name in "abc")
+    local = book.local()
     half = book.claim(None, {retracted: 500_000}, derived=False)
     book.contradict(retracted, book.seal("d.example"), book.seal("e.example"))
     book.audit(suspended, "tampered")
@@ -158,6 +159,7 @@ def test_invalidation_has_three_reasons_of_its_own(book):
     most = entries(900_000)
     assert [most[each].attenuation for each in (retracted, suspended, sound)] == [900_000_000, 900_000_000, 10**9]
     assert [most[each].invalidated for each in (retracted, suspended, sound)] == [True, True, False]
+    assert [most[each].external for each in (sound, local)] == [True, False]
     # At the threshold, and one part above it.
     assert (entries(0)[half].attenuation, entries(0)[half].invalidated) == (500_000_000, True)
     assert (entries(1)[half].attenuation, entries(1)[half].invalidated) == (500_000_500, False)
