@@ -34,7 +34,6 @@ from ledger_core.stores.files import make_directories, storage_errors, sync_dire
 from ledger_core.stores.protocols import BlobStatus, StoredBlob
 
 _ENCRYPTED = ".enc"
-
 _ABANDONED_SECONDS = 3600.0
 """Age from which a temporary file belongs to no living writer."""
 
@@ -96,8 +95,7 @@ class MemoryBlobStore:
 
     def require_durable(self, ref: ContentRef) -> None:
         """See :meth:`BlobStore.require_durable`."""
-        status = self.status(ref)
-        if status not in {BlobStatus.PRESENT, BlobStatus.ERASED}:
+        if (status := self.status(ref)) not in {BlobStatus.PRESENT, BlobStatus.ERASED}:
             raise _describe(ref, status)
 
     def erase(self, digest: str) -> None:
@@ -114,11 +112,10 @@ class FileBlobStore:
     """
 
     def __init__(self, folder: Path, keys: Path | None = None) -> None:
-        self._folder = folder
+        self.folder = folder
         self._temporary = folder / "tmp"
         self._tombstones = folder / "erased"
         self._keys = None if keys is None else KeyFolder(keys)
-        self.folder = folder
         self.key_folder = keys
         self._durable: set[str] = set()
         self._ready = False
@@ -137,7 +134,7 @@ class FileBlobStore:
                 raise _erased(digest)
             order.append(digest)
             by_digest[digest] = data
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             self._prepare()
             touched = [self._folder_of(digest) for digest, data in by_digest.items() if self._put_one(digest, data)]
             for folder in sorted(set(touched)):
@@ -150,7 +147,7 @@ class FileBlobStore:
 
         One pass cannot do: the digest begins with the length.
         """
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             self._prepare()
         with self._draft("stream") as draft:
             for chunk in chunks:
@@ -239,7 +236,7 @@ class FileBlobStore:
 
     def read(self, ref: ContentRef) -> bytes:
         """See :meth:`BlobStore.read`."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             found = None if self._is_erased(ref.digest) else self._find(ref.digest)
             data = None if found is None else found.read()
         if data is None or not _matches(data, ref):
@@ -248,11 +245,11 @@ class FileBlobStore:
 
     def status(self, ref: ContentRef) -> BlobStatus:
         """See :meth:`BlobStore.status`."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             # The mark decides: an erasure that was cut short between mark and removal is an erasure.
             if self._is_erased(ref.digest):
                 return BlobStatus.ERASED
-            if self._lies_in_plain(ref):
+            if ref.byte_length < PIECE and self._lies_in_plain(ref):
                 return BlobStatus.PRESENT
             found = self._find(ref.digest)
             if found is None:
@@ -262,20 +259,17 @@ class FileBlobStore:
 
     def _lies_in_plain(self, ref: ContentRef) -> bool:
         """Whether content of one piece is there as it must be; where not, it takes more than a look to say what it is."""
-        if ref.byte_length >= PIECE:
-            return False
-        try:
-            handle = os.open(f"{self._folder}/{ref.digest[:2]}/{ref.digest}", os.O_RDONLY | os.O_CLOEXEC)
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        try:
-            return _matches(os.read(handle, ref.byte_length + 1), ref)
-        finally:
-            os.close(handle)
+        with suppress(FileNotFoundError, NotADirectoryError):
+            handle = os.open(f"{self.folder}/{ref.digest[:2]}/{ref.digest}", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                return _matches(os.read(handle, ref.byte_length + 1), ref)
+            finally:
+                os.close(handle)
+        return False
 
     def require_durable(self, ref: ContentRef) -> None:
         """See :meth:`BlobStore.require_durable`: what this process has not put itself is read and fsynced once."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             if ref.digest in self._durable and self._length(ref.digest) == ref.byte_length:
                 return
             found = self._find(ref.digest)
@@ -283,14 +277,14 @@ class FileBlobStore:
             if status is BlobStatus.PRESENT and found is not None:
                 self._sync(found, ref.digest)
                 sync_directory(Path(found.path).parent)
-                sync_directory(self._folder)
+                sync_directory(self.folder)
                 self._durable.add(ref.digest)
             elif status is not BlobStatus.ERASED:
                 raise _describe(ref, status)
 
     def erase(self, digest: str) -> None:
         """See :meth:`BlobStore.erase`: the mark is durable before keys and bytes go."""
-        with storage_errors(self._folder):
+        with storage_errors(self.folder):
             make_directories(self._tombstones)
             (self._tombstones / digest).touch()
             sync_directory(self._tombstones)
@@ -305,7 +299,7 @@ class FileBlobStore:
 
     def _find(self, digest: str) -> _Object | None:
         """The object of ``digest``; None where there is none, or none that any key here opens."""
-        plain = f"{self._folder}/{digest[:2]}/{digest}"
+        plain = f"{self.folder}/{digest[:2]}/{digest}"
         with suppress(FileNotFoundError, NotADirectoryError):
             return _Object(plain, os.stat(plain).st_size)  # noqa: PTH116 - for every blob of a log: no time for paths
         encrypted = Path(plain + _ENCRYPTED)
@@ -320,7 +314,7 @@ class FileBlobStore:
 
     def _length(self, digest: str) -> int | None:
         """Bytes of the content of ``digest`` by the size of its file; None where there is none."""
-        path = f"{self._folder}/{digest[:2]}/{digest}"
+        path = f"{self.folder}/{digest[:2]}/{digest}"
         with suppress(FileNotFoundError):
             return os.stat(path).st_size  # noqa: PTH116 - for every reference of every append: no time for paths
         with suppress(FileNotFoundError):
@@ -333,11 +327,10 @@ class FileBlobStore:
         return marked or (self._keys is not None and self._keys.is_destroyed(digest))
 
     def _paths(self, digest: str) -> tuple[Path, Path]:
-        folder = self._folder_of(digest)
-        return folder / digest, folder / f"{digest}{_ENCRYPTED}"
+        return self._folder_of(digest) / digest, self._folder_of(digest) / f"{digest}{_ENCRYPTED}"
 
     def _folder_of(self, digest: str) -> Path:
-        return self._folder / digest[:2]
+        return self.folder / digest[:2]
 
 
 class _Draft:
@@ -389,7 +382,7 @@ class _Object:
         if self.length < 0:
             return False
         try:
-            with open(self.path, "rb") as file:  # noqa: PTH123 - for every blob of a log: no time for paths
+            with open(self.path, "rb") as file:  # noqa: PTH123 - for every large blob of a log: no time for paths
                 return digests.body_hex_of(self._content(file), self.length) == digest
         except (TamperedError, FileNotFoundError):
             return False

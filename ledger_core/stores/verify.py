@@ -153,12 +153,8 @@ class _Walk:
     def divergence(self) -> Divergence | None:
         """Walk everything; the first thing that is wrong."""
         try:
-            self.control()
-            self.evidence()
-            self.kept()
-            self.index()
-            self.content()
-            self.conclusions()
+            for part in (self.control, self.evidence, self.kept, self.index, self.content, self.conclusions):
+                part()
         except _DivergedError as found:
             return found.divergence
         return None
