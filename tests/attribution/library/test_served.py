@@ -167,20 +167,3 @@ def test_a_server_writes_no_response_and_a_model_in_memory_has_no_name(served):
 )
 def test_a_claims_value_is_what_its_foils_exchange(claim, value):
     assert claim_value(claim) == value
-
-
-@pytest.mark.slow
-def test_the_packaged_model_behind_a_server_finds_the_edge_that_it_finds_here(smollm2):
-    """Its tokenizer and digest are known here, so the floors that ship hold for the server too."""
-    sources = ["The museum opens at nine.", "The ferry to Lorrick leaves from berth 32."]
-    response = "The ferry to Lorrick leaves from berth 32."
-    running = CompletionsServer(smollm2)
-    try:
-        found = attribute(
-            sources, "Where does the ferry leave from?", response, model=smollm2, scorer=completions(running)
-        )
-    finally:
-        running.close()
-    (claim,) = found.claims
-    assert (claim.result, claim.reason) == ("grounded", None)
-    assert [edge.source.text for edge in found.edges] == [sources[1]]
