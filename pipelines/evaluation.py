@@ -38,20 +38,23 @@ class Loaded:
     """Records of the file of which no scenario was made."""
 
 
-def populations_of(options: Sequence[str], effort: Effort, seed: int) -> tuple[Loaded, ...]:
-    """The populations that ``FORMAT=PATH`` options name, cut to what the effort holds.
+def populations_of(options: Sequence[str], effort: Effort, seed: int, records: int | None = None) -> tuple[Loaded, ...]:
+    """The populations that ``FORMAT=PATH`` options name, cut to ``records`` of each file, or to what the effort holds.
 
     Raises:
-        UsageError: no ``FORMAT=PATH``, one family twice, or a family that the suite generates.
+        UsageError: a number of records and no file, no ``FORMAT=PATH``, one family twice, or a family that the suite generates.
         ScenarioError: an unknown format, or a file of which no scenario can be made.
     """
+    if records is not None and not options:
+        raise UsageError("--records says how many records of each --population are planted, and none is given")
+    most = POPULATION_LIMITS[effort] if records is None else records
     found: list[Loaded] = []
     taken = dict.fromkeys(FAMILIES, "the suite generates it")
     for option in options:
         name, equals, path = option.partition("=")
         if not equals or not path:
             raise UsageError(f"--population takes FORMAT=PATH, such as conflictqa=file.jsonl; got {option!r}")
-        made = load_population(name, Path(path), limit=POPULATION_LIMITS[effort], seed=seed)
+        made = load_population(name, Path(path), limit=most, seed=seed)
         families = tuple(sorted({scenario.family for scenario in made.scenarios}))
         for family in families:
             if family in taken:
@@ -65,6 +68,7 @@ def populations_of(options: Sequence[str], effort: Effort, seed: int) -> tuple[L
             arms=tuple(arm(display).id for display in POPULATION_ARMS),
             families=families,
             format=name,
+            records=most,
             scenarios_digest=digest,
             source=Path(path).name,
         )

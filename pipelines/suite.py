@@ -53,6 +53,8 @@ class Population(Record):
     families: tuple[ContractId, ...]
     """Families of its scenarios, none of them a generated one."""
     format: ContractId
+    records: Count | None
+    """Records of the file that are planted at most; None: all."""
     scenarios_digest: Digest
     """Of the scenarios' digests, in order: another file or loader is another run."""
     source: ForeignName

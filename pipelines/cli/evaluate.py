@@ -29,6 +29,9 @@ def command(
             help="Other people's set as a population of its own: poisonedrag, conflictqa, tau-bench or scenarios. Repeatable.",
         ),
     ] = None,
+    records: Annotated[
+        int | None, typer.Option(min=1, help="Records of each of those sets that are planted, in both premise orders.")
+    ] = None,
     agent: asking_flags.Agent = "local",
     agent_url: asking_flags.AgentUrl = None,
     agent_prices: asking_flags.AgentPrices = None,
@@ -64,7 +67,7 @@ def command(
         agent, (agent_url, agent_prices), verifier, (verifier_url, verifier_prices), limits, settings.cache / "answers"
     )
     effort = _effort(quick=quick, full=full)
-    loaded = populations_of(population or (), effort, seed)
+    loaded = populations_of(population or (), effort, seed, records)
     for each in loaded:
         named = f"{each.population.format}={each.population.source}"
         left_out = f", {each.skipped} records left out (`veritas scenarios list` says why)" if each.skipped else ""

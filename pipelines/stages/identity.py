@@ -13,6 +13,7 @@ from pipelines.lake import read_table
 from pipelines.plan import EVALUATION_TENANT, JobPlan, Plan, VerifiedPlan
 from pipelines.stages.counting import standing_of
 from pipelines.stages.verifying import faults_of
+from pipelines.suite import POPULATION_LIMITS
 from pipelines.workspace import Workspace
 
 _DIGITS = 12
@@ -40,6 +41,8 @@ def evaluate_command(plan: Plan) -> str:
     populations = [
         word for each in plan.populations for word in ("--population", shlex.quote(f"{each.format}={each.source}"))
     ]
+    most = {each.records for each in plan.populations} - {POPULATION_LIMITS[plan.effort], None}
+    populations += [word for records in most for word in ("--records", str(records))]
     asked = [] if plan.agent.startswith("local ") else _server("--agent", plan.agent)
     verified = _server("--verifier", plan.verifier) if isinstance(plan, VerifiedPlan) else []
     return " ".join(["veritas", *model, "evaluate", *effort, *chosen, *populations, *asked, *verified])

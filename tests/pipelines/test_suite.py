@@ -118,6 +118,14 @@ def test_a_population_is_read_by_its_own_arms_beside_the_suite(tmp_path, own):
     assert not any(is_measured(at, scenario) for scenario in theirs)
 
 
+def test_so_many_records_of_a_file_are_planted_and_the_command_says_so(own):
+    (one,) = populations_of([f"scenarios={own}"], "quick", 7)
+    (two,) = populations_of([f"scenarios={own}"], "quick", 7, 2)
+    assert [len({s.index for s in each.scenarios}) for each in (one, two)] == [1, 2]
+    assert evaluate_command(plan(loaded=(one,))).endswith("--population 'scenarios=own set.jsonl'")
+    assert evaluate_command(plan(loaded=(two,))).endswith("--population 'scenarios=own set.jsonl' --records 2")
+
+
 def test_a_run_whose_file_is_not_given_again_says_which(tmp_path, own):
     at = _at(tmp_path, plan(loaded=populations_of([f"scenarios={own}"], "full", 7)))
     with pytest.raises(PlanError, match=r"reads own set\.jsonl as scenarios; give the same file again"):
@@ -133,6 +141,8 @@ def test_populations_that_cannot_stand_beside_the_suite_are_refused(tmp_path, ow
     generated.write_bytes(jcs.encode(generate("competence", 1, 0)[0].model_dump(mode="json")))
     with pytest.raises(UsageError, match=r"its family competence is there already .*the suite generates it"):
         populations_of([f"scenarios={generated}"], "full", 7)
+    with pytest.raises(UsageError, match="--records says how many records of each --population are planted, and none"):
+        populations_of([], "full", 7, 2)
     with pytest.raises(ScenarioError, match="no scenario format 'csv'"):
         populations_of([f"csv={own}"], "full", 7)
 
