@@ -86,7 +86,7 @@ def evaluation_plan(
     verifier: str | None = None,
     loaded: Sequence[Loaded] = (),
     readings: tuple[Reading, ...] | None = None,
-) -> EvaluationPlan:
+) -> EvaluationPlan | VerifiedPlan:
     """The plan of an evaluation; ``readings`` other than the suite's, or a ``verifier``, make another run."""
     plan = EvaluationPlan.make(
         agent=agent or f"local {files.name} {files.quantisation} float32",

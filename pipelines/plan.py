@@ -106,8 +106,8 @@ class JobPlan(_Planned):
         }
 
 
-class EvaluationPlan(_Planned):
-    """Everything that decides the numbers of `veritas evaluate`: every family, through the arms that make sense."""
+class _SuitePlanned(_Planned):
+    """What plans of `veritas evaluate` share; the fields after these are their own, for a record's fields stand in order."""
 
     agent: ForeignName
     answers_measured: Count
@@ -121,7 +121,6 @@ class EvaluationPlan(_Planned):
     populations: tuple[Population, ...]
     readings: tuple[Reading, ...]
     seed: Count
-    weights_digest: Digest
 
     @property
     def quick(self) -> bool:
@@ -129,11 +128,18 @@ class EvaluationPlan(_Planned):
         return self.effort == "quick"
 
 
-class VerifiedPlan(EvaluationPlan):
+class EvaluationPlan(_SuitePlanned):
+    """Everything that decides the numbers of `veritas evaluate`: every family, through the arms that make sense."""
+
+    weights_digest: Digest
+
+
+class VerifiedPlan(_SuitePlanned):
     """An evaluation in which a verifier says what contradicts what, in place of the scenarios."""
 
     verifier: ForeignName
     """Its model and server."""
+    weights_digest: Digest
 
 
 Plan = JobPlan | EvaluationPlan | VerifiedPlan
