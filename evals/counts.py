@@ -8,6 +8,8 @@ from evals.arms import Arm
 from evals.scenario_log import ScenarioLog
 from evals.scenarios.attacks import QUORUM_FAMILIES
 from ledger_core.belief.state import BeliefState
+from ledger_core.kernel.statements.measurement import EdgesMeasured
+from ledger_core.kernel.types import EventId
 
 
 def counts_of(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str, Any]:
@@ -36,18 +38,39 @@ def _cascade_counts(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str,
 
 
 def _edge_counts(log: ScenarioLog, state: BeliefState, arm: Arm) -> dict[str, Any]:
-    """How the arm's edges compare with the planted ones."""
+    """How the arm's edges compare with the planted ones; of an arm that reads measured edges, what measuring found.
+
+    A declared parent of which measuring could not say that it is none stays in the belief of such an arm. It was not
+    found, and if it was not planted, it was not invented either: the cascade shows what keeping it costs.
+    """
     scenario = log.scenario
     if not scenario.claims or arm.context == "flat":
         return {}
     planted = {(log.entry_ids[parent], log.entry_ids[claim]) for parent, claim in scenario.planted_edges}
     claims = {log.entry_ids[claim.key] for claim in scenario.claims}
-    found = {(parent, claim) for claim in claims for edge in state.entries[claim].hyperedges for parent in edge.parents}
+    found = _measured(log, claims) if arm.edges == "measured" else _believed(state, claims)
     return {
         "planted_edges": len(planted),
         "planted_edges_found": len(planted & found),
         "claims_measured": len(claims),
         "claims_with_false_edge": len({claim for parent, claim in found - planted}),
+    }
+
+
+def _believed(state: BeliefState, claims: set[EventId]) -> set[tuple[EventId, EventId]]:
+    """Parent and claim of every edge that a belief rests on."""
+    return {(parent, claim) for claim in claims for edge in state.entries[claim].hyperedges for parent in edge.parents}
+
+
+def _measured(log: ScenarioLog, claims: set[EventId]) -> set[tuple[EventId, EventId]]:
+    """Parent and claim of every edge that was measured."""
+    bodies = [statement.body for statement in log.statements if isinstance(statement, EdgesMeasured)]
+    return {
+        (EventId(entry.entry), EventId(body.claim))
+        for body in bodies
+        if body.claim in claims
+        for entry in body.entries
+        if entry.verdict == "edge"
     }
 
 

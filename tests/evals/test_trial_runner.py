@@ -32,18 +32,18 @@ def model(tmp_path):
     return byte_model(tmp_path)
 
 
-def logged(scenario, model, *, measured: bool = False) -> ScenarioLog:
+def logged(scenario, model, *, measured: bool = False, found: str = "used", rest: str = "null") -> ScenarioLog:
     ledger = open_memory()
     parts = ScenarioRecorder(ledger, model).record(scenario)
     keys = {part.part.removeprefix("entry/"): part.event_id for part in parts if part.part.startswith("entry/")}
     if measured:
         generation = next(part.event_id for part in parts if part.part.startswith("generation/"))
-        ledger.append((measurement(ledger, keys, generation),), role="attributor")
+        ledger.append((measurement(ledger, keys, generation, keys[found], rest),), role="attributor")
     return ScenarioLog(scenario, tuple(event.statement for event in ledger.events()), keys)
 
 
-def measurement(ledger, keys, generation) -> EdgesMeasured:
-    """The claim rests on `used` alone; `unused` and whatever else its context held are null."""
+def measurement(ledger, keys, generation, found, rest) -> EdgesMeasured:
+    """The claim rests on ``found`` alone; the verdict of whatever else its context held is ``rest``."""
     recipe = ledger.put_blob(b"{}", JSON)
     context = [region.entry for region in ledger.statement(generation).body.context if region.entry]
     entries = [
@@ -51,8 +51,8 @@ def measurement(ledger, keys, generation) -> EdgesMeasured:
             entry=entry,
             interval=Interval.make(low=0, high=0),
             labels=(),
-            ppm=1_000_000 if entry == keys["used"] else None,
-            verdict="edge" if entry == keys["used"] else "null",
+            ppm=1_000_000 if entry == found else None,
+            verdict="edge" if entry == found else rest,
         )
         for entry in sorted(context)
     ]
@@ -199,6 +199,17 @@ def edges(planted: int, found: int, measured: int, false: int) -> dict[str, int]
 def test_the_counts_of_a_readings_cascade_and_edges(model, scenario, name, expected):
     log = logged(scenario, model, measured=scenario is not PREMISE_FIRST)
     assert counts(log, name, model) == expected
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [("used", edges(1, 1, 1, 0)), ("unused", edges(1, 0, 1, 1))],
+    ids=["the right one", "another"],
+)
+def test_a_declared_parent_that_stays_was_neither_found_nor_invented(model, found, expected):
+    """What measuring cannot tell stays declared: it costs the claim its standing, and no edge is counted for it."""
+    log = logged(UNUSED, model, measured=True, found=found, rest="undetermined")
+    assert counts(log, "3", model) == cascade(1, 1, 0, 0) | expected
 
 
 @pytest.mark.parametrize("name", ["1", "1o"])
