@@ -119,7 +119,7 @@ def test_the_dagster_ui_answers_with_the_asset_graph_and_stops_on_interrupt(home
             except OSError:
                 continue
             nodes = [node for repository in found.get("nodes", []) for node in repository["assetNodes"]]
-        assert len(nodes) == 17
+        assert len(nodes) == 18
         assert all(node["groupName"] != "default" and node["description"] for node in nodes)
         process.send_signal(signal.SIGINT)
         process.wait(timeout=90)
