@@ -5,7 +5,7 @@ A leaf: an answer is no entry of the ledger, so this is never written back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from attribution.trajectory import Claim, ContextItem, Generation, Trajectory, Wording, exact_trajectories
@@ -15,6 +15,23 @@ from evals.scenarios import Question
 
 if TYPE_CHECKING:
     from attribution.models import LanguageModel
+
+
+def context_items(prompt: AssembledPrompt, texts: Mapping[str, str]) -> tuple[ContextItem, ...]:
+    """The regions of ``prompt`` as a scorer ablates them: each key of ``texts`` is a unit, in their order."""
+    units = {key: number for number, key in enumerate(texts)}
+    return tuple(
+        ContextItem(
+            entry=region.key,
+            kind="template" if region.key is None else "entry.observed",
+            role="tool",
+            text="" if region.key is None else texts[region.key],
+            unit=None if region.key is None else units[region.key],
+            token_start=region.start,
+            token_stop=region.stop,
+        )
+        for region in prompt.regions
+    )
 
 
 def answer_trajectory(
@@ -41,19 +58,7 @@ def answer_trajectory(
     """
     said = model.detokenize(answer_ids)
     texts = {line.key: line.text for line in lines if line.key is not None}
-    units = {key: number for number, key in enumerate(texts)}
-    items = tuple(
-        ContextItem(
-            entry=region.key,
-            kind="template" if region.key is None else "entry.observed",
-            role="tool",
-            text="" if region.key is None else texts[region.key],
-            unit=None if region.key is None else units[region.key],
-            token_start=region.start,
-            token_stop=region.stop,
-        )
-        for region in prompt.regions
-    )
+    items = context_items(prompt, texts)
     generation = Generation(
         event_id=key,
         record=key,

@@ -29,6 +29,7 @@ from attribution.trajectory import (
     foreign_trajectory,
     wording_of_texts,
 )
+from evals.answers import context_items
 from evals.prompts import TEMPLATE as NOTES_TEMPLATE
 from evals.prompts import Line, assemble, context_segments
 from evals.scenarios import Scenario, ScenarioEntry, generate
@@ -157,20 +158,8 @@ def _notes(model: LanguageModel, scenario: Scenario) -> Trajectory:
     claim = scenario.claims[-1]
     context = [entry for entry in scenario.entries if entry.key != claim.key]
     prompt = assemble(context_segments([Line(entry.key, entry.text) for entry in context]), model)
-    units = {entry.key: number for number, entry in enumerate(context)}
     texts = {entry.key: entry.text for entry in context}
-    items = tuple(
-        ContextItem(
-            entry=region.key,
-            kind="template" if region.key is None else "entry.observed",
-            role="tool",
-            text="" if region.key is None else texts[region.key],
-            unit=None if region.key is None else units[region.key],
-            token_start=region.start,
-            token_stop=region.stop,
-        )
-        for region in prompt.regions
-    )
+    items = context_items(prompt, texts)
     generation = _generation(scenario, claim, items, prompt.ids, model.tokenize(claim.text))
     wording = Wording({claim.key: claim.foils}, {entry.key: entry.swap for entry in context})
     (trajectory,) = exact_trajectories(

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, cast
 from attribution.measurement import Measurer
 from attribution.models.decoding import Constrained
 from attribution.scorers.transformers_scorer import TransformersScorer
-from attribution.trajectory import Claim, ContextItem, Generation, Wording, exact_trajectories
+from attribution.trajectory import Claim, Generation, Wording, exact_trajectories
 from evals.agents.base import Answer
 from evals.agents.local import MAX_SUMMARY_TOKENS
+from evals.answers import context_items
 from evals.arms import arm
 from evals.prompts import TEMPLATE, Line, assemble, context_segments
 from evals.recorder import ScenarioRecorder
@@ -152,24 +153,12 @@ def _generation(scenario: Scenario, claim: ScenarioEntry, model: LanguageModel) 
     """A claim and the context that it was said in."""
     before = scenario.entries[: scenario.entries.index(claim)]
     prompt = assemble(context_segments([Line(entry.key, entry.text) for entry in before]), model)
-    units = {entry.key: unit for unit, entry in enumerate(before)}
     texts = {entry.key: entry.text for entry in before}
     return Generation(
         event_id=claim.key,
         record=scenario.id,
         step=len(before),
-        context=tuple(
-            ContextItem(
-                entry=region.key,
-                kind="template" if region.key is None else "entry.observed",
-                role="tool",
-                text="" if region.key is None else texts[region.key],
-                unit=None if region.key is None else units[region.key],
-                token_start=region.start,
-                token_stop=region.stop,
-            )
-            for region in prompt.regions
-        ),
+        context=context_items(prompt, texts),
         response=claim.text,
         claims=(Claim(claim.key, 0, len(claim.text.encode()), "sentence"),),
         prompt_ids=prompt.ids,
