@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import ssl
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,7 +12,6 @@ from attribution import Completions, Regenerate, attribute
 from attribution.decision import Floor
 from attribution.errors import BudgetError, InputError, ScoringServerError
 from attribution.foils import claim_value
-from attribution.models import LanguageModel
 from attribution.scorers.rationed import RationedConnection
 from ledger_core.providers import OpenAiLlm
 from tests.attribution.library.floors import floors
@@ -24,18 +22,7 @@ SOURCES = ["The gate closes at 17.", "The museum opens at nine."]
 RESPONSE = "It closes at 17."
 
 
-@pytest.fixture(autouse=True)
-def no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading them takes longer than most of these tests, and none speaks TLS."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    monkeypatch.setattr(ssl, "create_default_context", lambda *_, **__: context)
-
-
-@pytest.fixture
-def served(tiny: LanguageModel) -> Iterator[CompletionsServer]:
-    running = CompletionsServer(tiny)
-    yield running
-    running.close()
+pytestmark = pytest.mark.usefixtures("no_certificates")
 
 
 @pytest.fixture

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import ssl
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -20,18 +17,7 @@ DIALECTS = ("prompt-logprobs", "echo")
 STATES = np.array([(1, 1, 1, 1), (0, 1, 1, 0), (1, 0, 0, 1), (2, 1, 1, 2), (1, 1, 0, 1)], dtype=np.uint8)
 
 
-@pytest.fixture(autouse=True)
-def no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading them takes longer than most of these tests, and none speaks TLS."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    monkeypatch.setattr(ssl, "create_default_context", lambda *_, **__: context)
-
-
-@pytest.fixture
-def served(tiny: LanguageModel) -> Iterator[CompletionsServer]:
-    running = CompletionsServer(tiny)
-    yield running
-    running.close()
+pytestmark = pytest.mark.usefixtures("no_certificates")
 
 
 def scorer_of(served: CompletionsServer, language: LanguageModel | None = None, **options) -> CompletionsScorer:

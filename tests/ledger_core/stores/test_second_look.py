@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -21,20 +20,7 @@ from ledger_core.stores.blobs import FileBlobStore
 from ledger_core.stores.looks import SecondLook
 from ledger_core.stores.verify import VerificationReport, verify
 from tests.ledger_core.stores.test_sqlite import file_of, open_ledger
-from tests.ledger_core.story import SCOPE, tell
-
-
-@pytest.fixture(scope="module")
-def pristine(tmp_path_factory) -> Path:
-    home = tmp_path_factory.mktemp("pristine")
-    with open_ledger(home) as ledger:
-        tell(ledger)
-    return home
-
-
-@pytest.fixture
-def home(pristine, tmp_path) -> Path:
-    return Path(shutil.copytree(pristine, tmp_path / "home"))
+from tests.ledger_core.story import SCOPE
 
 
 @pytest.fixture

@@ -18,20 +18,7 @@ from ledger_core.kernel.statements.control import BlobErased, BlobErasedBody
 from ledger_core.stores.verify import VerificationReport, verify
 from tests.ledger_core.stores.test_sqlite import file_of, open_ledger
 from tests.ledger_core.stores.test_verify import found, logs_of
-from tests.ledger_core.story import SCOPE, Story, tell
-
-
-@pytest.fixture(scope="module")
-def pristine(tmp_path_factory) -> Path:
-    home = tmp_path_factory.mktemp("pristine")
-    with open_ledger(home) as ledger:
-        tell(ledger)
-    return home
-
-
-@pytest.fixture
-def home(pristine, tmp_path) -> Path:
-    return Path(shutil.copytree(pristine, tmp_path / "home"))
+from tests.ledger_core.story import SCOPE, Story
 
 
 def tampered(home: Path, sql: str, *values: object) -> VerificationReport:
